@@ -1,0 +1,21 @@
+"""Builds the native extension; where that is impossible tdbg installs without it and works, slower."""
+
+import sys
+from glob import glob
+
+from setuptools import Extension, setup
+
+SOURCES = ["summary.c", "events.c", "stacks.c", "tensorflow_op.c", "module.c"]
+
+setup(
+    ext_modules=[
+        Extension(
+            "tdbg.native._native",
+            [f"src/tdbg/native/{name}" for name in SOURCES],
+            extra_compile_args=[] if sys.platform == "win32" else ["-std=gnu11", "-O3", "-Wall", "-Wextra"],
+            libraries=[] if sys.platform == "win32" else ["dl", "m", "pthread"],
+            depends=sorted(glob("src/tdbg/native/*.h")),
+            optional=True,
+        )
+    ]
+)

@@ -1,0 +1,1 @@
+"""Host program to events; never raises into the host program."""

@@ -1,0 +1,47 @@
+"""Config in, decisions out: which ops, tensors and steps are worth a row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from tdbg.config import Config
+from tdbg.model import DType
+
+
+def _searcher(pattern: str | None) -> Callable[[str], object] | None:
+    return re.compile(pattern).search if pattern else None
+
+
+class Policy:
+    """The filters, compiled once."""
+
+    def __init__(self, config: Config) -> None:
+        self._op = _searcher(config.ops)
+        self._name = _searcher(config.names)
+        self._file = _searcher(config.files)
+        dtype = _searcher(config.dtypes)
+        numbers = [code for code in DType if code.is_number]
+        self.dtypes = frozenset(c for c in numbers if (dtype(c.label) if dtype else c.is_floating))
+        self.input_dtypes = frozenset(c for c in numbers if not dtype or dtype(c.label))
+        self._first, self._last, self._every = config.first_step, config.last_step, config.every
+        self.is_filtered = bool(self._op or self._name or self._file)
+        self.all_steps = self._first == 0 and self._last is None and self._every == 1
+
+    def wants_op(self, op_type: str, name: str, file: str) -> bool:
+        """Op type, tensor name (in graphs) or op type (eager), and the file of the user's line."""
+        return (
+            (not self._op or bool(self._op(op_type)))
+            and (not self._name or bool(self._name(name)))
+            and (not self._file or bool(self._file(file)))
+        )
+
+    def wants_step(self, step: int) -> bool:
+        if step < self._first or (self._last is not None and step >= self._last):
+            return False
+        return (step - self._first) % self._every == 0
+
+
+def bit_mask(dtypes: frozenset[DType]) -> int:
+    """The set as the native code takes it: bit N for dtype code N."""
+    return sum(1 << code for code in dtypes)

@@ -1,0 +1,254 @@
+"""Events of this process in, a trace folder out: one background thread that drains the ring and writes.
+
+Whatever fails here is counted and said once; the host program goes on.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+import sys
+import threading
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tdbg.capture import faults
+from tdbg.capture.events import Decoder
+from tdbg.capture.source import script_of
+from tdbg.config import Config
+from tdbg.native.reference import DTYPES
+from tdbg.store.format import SCHEMAS
+from tdbg.store.writer import TraceWriter
+
+RING_FILE = "ring.bin"
+INHERITED = ("graphs", "ops", "controls", "functions", "shapes", "stacks", "frames", "sources", "steps")
+_BAD_VALUE_BYTES, _VALUES_PER_OP = 256 << 20, 2
+
+
+def default_output(folder: Path | None = None) -> Path:
+    """``tdbg-train.py.4131.tdbg`` in the current folder, never one that is there already."""
+    base = (folder or Path.cwd()) / f"tdbg-{script_of()}.{os.getpid()}"
+    path, n = base.with_name(base.name + ".tdbg"), 1
+    while path.exists():
+        n += 1
+        path = base.with_name(f"{base.name}-{n}.tdbg")
+    return path
+
+
+class Recorder:
+    """Owns the writer thread. Producers call ``add`` for interned rows and the native ring for everything hot."""
+
+    def __init__(self, config: Config, lib: Any, versions: dict[str, str]) -> None:
+        self.config, self.lib, self.versions = config, lib, versions
+        self.path = (config.output or default_output()).absolute()
+        self._rows: dict[str, deque[tuple]] = {name: deque() for name in SCHEMAS}
+        self._wake, self._stopping = threading.Event(), False
+        self._idle = threading.Condition()
+        self._cycles = self._goal = 0
+        self._lost_rows = 0
+        self._counted: dict[str, int] = {}
+        self._decoder = Decoder()
+        self._cycle = threading.Lock()
+        self._seed: Path | None = None
+        self._shapes_written = 0
+        self._open()
+
+    # ---- life
+
+    def _open(self) -> None:
+        self.writer: TraceWriter | None = TraceWriter(
+            self.path, self._process(), segment_bytes=self.config.segment_bytes
+        )
+        ring = str(self.writer.folder / RING_FILE) if self.config.ring else None
+        capacity = self.config.ring or self.config.queue_events
+        self.lib.ring_open(capacity, ring, not self.config.drop_when_full)
+        self.lib.set_mode(
+            int(self.config.mode), int(self.config.values_when_bad), 256 << 20, _BAD_VALUE_BYTES, _VALUES_PER_OP
+        )
+        self._start_thread()
+
+    def _start_thread(self) -> None:
+        self._pid = os.getpid()
+        self._thread = threading.Thread(target=self._work, name="tdbg-writer", daemon=True)
+        self._thread.start()
+        atexit.register(self.stop)
+
+    def _process(self) -> dict[str, Any]:
+        return {
+            "pid": os.getpid(),
+            "parent": os.getppid(),
+            "host": socket.gethostname(),
+            "rank": 0,
+            "argv": list(getattr(sys, "orig_argv", sys.argv)),
+            "script": script_of(),
+            "cwd": os.getcwd(),
+            "started": time.time_ns(),
+            "mode": self.config.mode.label,
+            "ring": self.config.ring,
+            "filters": {name: getattr(self.config, name) for name in ("ops", "names", "dtypes", "files")},
+            "steps": [self.config.first_step, self.config.last_step, self.config.every],
+            "versions": {"python": sys.version.split()[0], **self.versions},
+        }
+
+    def stop(self, **end: Any) -> None:
+        """Drains what is left, seals, and ends the trace. Safe to call twice."""
+        atexit.unregister(self.stop)
+        if self._stopping or self._pid != os.getpid():
+            return
+        self.lib.set_recording(False)
+        self._stopping = True
+        self._wake.set()
+        self._thread.join()
+        if self.writer is not None:
+            with faults.guard("writing the end of the trace"):
+                produced, dropped, values_dropped, waits, _ = self.lib.counters()
+                counts = {"events": produced, "dropped": dropped + self._lost_rows, "values_dropped": values_dropped}
+                self.writer.close({"ended": time.time_ns(), "waits": waits, **counts, **end})
+                if self.config.ring:
+                    (self.writer.folder / RING_FILE).unlink(missing_ok=True)
+        self.writer = None
+
+    # ---- fork
+
+    def hold(self) -> None:
+        """Waits for the writer thread to be between two cycles, and keeps it there while the process forks."""
+        self._cycle.acquire()
+
+    def release(self) -> None:
+        self._cycle.release()
+
+    def restart_after_fork(self) -> None:
+        """In a forked child: a writer thread of its own, and, once it records anything, a folder of its own."""
+        self.lib.after_fork()
+        self._seed = self.writer.folder if self.writer is not None else None
+        if self.writer is not None:
+            self.writer.discard_after_fork()
+        self.writer = None
+        self._wake, self._idle, self._cycle = threading.Event(), threading.Condition(), threading.Lock()
+        self._decoder = Decoder()
+        self._counted = {"dropped": self.lib.counters()[1], "values_dropped": self.lib.counters()[2]}
+        self._lost_rows = 0
+        if self._seed is not None:
+            self.lib.set_recording(True)
+            self._start_thread()
+
+    def _join_trace(self) -> None:
+        """The child's own folder. Its events refer to ops and stacks that the parent wrote: copy those."""
+        seed, self._seed = self._seed, None
+        self.writer = TraceWriter(self.path, self._process(), segment_bytes=self.config.segment_bytes)
+        for name in SCHEMAS:
+            if name in INHERITED and seed is not None:
+                for batch in read_hot(seed, name):
+                    self.writer.append(name, {c: batch.column(c) for c in SCHEMAS[name].names})
+
+    # ---- producers
+
+    def add(self, table: str, row: tuple) -> None:
+        """One interned row; it reaches the disk before any event that was pushed after this call."""
+        self._rows[table].append(row)
+
+    def push_array(self, op: int, slot: int, graph: int, flags: int, array: np.ndarray, execution: int = -1) -> None:
+        """One array as a tensor event; for values that no observer passes, such as a graph's constants."""
+        code = DTYPES.get(array.dtype.name)
+        if code is not None:
+            plain = np.ascontiguousarray(array).reshape(array.shape)
+            if plain.dtype.kind == "V":  # numpy has no buffer format for bfloat16 and the 8-bit floats
+                plain = plain.view(f"u{plain.dtype.itemsize}")
+            self.lib.tensor(op, slot, graph, int(flags), execution, plain, int(code))
+
+    def note(self, kind: str, text: str, count: int = 1) -> None:
+        """Something that was skipped, dropped or could not be done."""
+        self.add("notes", (time.time_ns(), kind, count, text))
+
+    def flush(self) -> None:
+        """Returns when everything pushed before is on disk."""
+        with self._idle:
+            goal = self._goal = self._cycles + 2
+            self._wake.set()
+            self._idle.wait_for(lambda: self._cycles >= goal or not self._thread.is_alive(), timeout=30)
+
+    # ---- the writer thread
+
+    def _work(self) -> None:
+        while True:
+            self._wake.wait(self.config.flush_seconds)
+            self._wake.clear()
+            last = self._stopping
+            try:
+                with self._cycle:
+                    self._write_all(last)
+            except OSError as error:
+                self._give_up(error)
+            except Exception as error:
+                faults.report("writing the trace", error)
+            with self._idle:
+                self._cycles += 1
+                self._idle.notify_all()
+            if last:
+                return
+            if self._cycles < self._goal:
+                self._wake.set()
+
+    def _write_all(self, last: bool) -> None:
+        more = True
+        while more:
+            events = b"" if self.config.ring and not last else self.lib.ring_drain(1 << 15)
+            more = len(events) >= (1 << 15) * self.lib.RECORD_BYTES
+            if self._seed is not None:  # a forked child that has recorded nothing so far
+                if not events:
+                    return
+                self._join_trace()
+            self._write_interned()
+            batches = self._decoder.decode(events, self._take_values())
+            if self.writer is None:
+                self._lost_rows += len(events) // self.lib.RECORD_BYTES
+                continue
+            for table, columns in batches.items():
+                self.writer.append(table, columns)
+            self.writer.flush()
+            self.writer.seal_if_large()
+
+    def _write_interned(self) -> None:
+        shapes = self.lib.shapes_since(self._shapes_written)
+        rows = {name: [queue.popleft() for _ in range(len(queue))] for name, queue in self._rows.items() if queue}
+        if shapes:
+            first = self._shapes_written
+            rows["shapes"] = [(first + i, dims) for i, dims in enumerate(shapes)]
+            self._shapes_written += len(shapes)
+        self._count_drops(rows)
+        if self.writer is None:
+            return
+        for name, table in rows.items():
+            self.writer.append(name, dict(zip(SCHEMAS[name].names, zip(*table, strict=True), strict=True)))
+
+    def _count_drops(self, rows: dict[str, list[tuple]]) -> None:
+        _, dropped, values_dropped, _, _ = self.lib.counters()
+        for kind, count, text in (
+            ("dropped", dropped, "events were dropped because the disk could not keep up"),
+            ("values_dropped", values_dropped, "full values were not kept: over the size limit"),
+        ):
+            new = count - self._counted.get(kind, 0)
+            if new > 0:
+                self._counted[kind] = count
+                rows.setdefault("notes", []).append((time.time_ns(), kind, new, text))
+
+    def _take_values(self) -> dict[int, int]:
+        values = {}
+        while (value := self.lib.take_value()) is not None:
+            token, dtype, dims, data = value
+            if self.writer is not None:
+                values[token] = self.writer.put_value(data, dtype, dims)
+        return values
+
+    def _give_up(self, error: OSError) -> None:
+        """The disk is full or gone: what is written stays readable, the rest is counted, training goes on."""
+        self.writer = None
+        faults.say(
+            f"the trace can not be written any more ({error.strerror or error}); recording stopped, your program "
+            f"goes on. What was written is readable: tdbg why {self.path.name}"
+        )

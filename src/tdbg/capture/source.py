@@ -1,0 +1,111 @@
+"""Python stacks in; interned frame and stack rows, source snapshots and each stack's user line out."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import site
+import sys
+import sysconfig
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from tdbg.model import Frame, Phase
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def _library_folders() -> tuple[str, ...]:
+    folders = {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+    folders.update(site.getsitepackages() if hasattr(site, "getsitepackages") else [])
+    if site.ENABLE_USER_SITE:
+        folders.add(site.getusersitepackages())
+    folders.add(_HERE)
+    return tuple(os.path.realpath(folder) + os.sep for folder in folders)
+
+
+_LIBRARIES = _library_folders()
+
+
+def is_user_file(file: str) -> bool:
+    """Code that the user wrote: not Python's own, not an installed package, not tdbg. Notebook cells count."""
+    if file.startswith("<"):
+        return file.startswith(("<ipython-input", "<string>", "<stdin>"))
+    path = os.path.realpath(file)
+    return not path.startswith(_LIBRARIES) and f"{os.sep}site-packages{os.sep}" not in path
+
+
+class StackInfo(NamedTuple):
+    """What is known of an interned stack without walking it again."""
+
+    frame: int
+    user: Frame | None  # the innermost frame of the user's own code
+    phase: Phase | None  # what the innermost frame that tells says of the phase
+
+
+Sink = Callable[[str, tuple], None]
+Remap = Callable[[str, int], tuple[str, int, str] | None]
+PhaseOf = Callable[[str, str], Phase | None]
+
+
+class Sources:
+    """Turns stack numbers (see native/stacks.c) into rows; each frame, stack and file is written once."""
+
+    def __init__(self, lib: Any, add: Sink, phase_of: PhaseOf, remap: Remap = lambda file, line: None) -> None:
+        self._lib, self._add, self._phase_of, self._remap = lib, add, phase_of, remap
+        self._infos: dict[int, StackInfo] = {}
+        self._frames: dict[tuple[str, int, str], int] = {}
+        self._is_user: dict[str, bool] = {}
+        self._lock = threading.RLock()
+
+    def info(self, stack: int) -> StackInfo:
+        """The stack's summary, writing whatever of it is new."""
+        found = self._infos.get(stack)
+        if found is not None:
+            return found
+        if stack < 0:
+            return StackInfo(-1, None, None)
+        with self._lock:
+            return self._learn(stack)
+
+    def _learn(self, stack: int) -> StackInfo:
+        chain = []
+        while stack >= 0 and stack not in self._infos:
+            parent, code, line = self._lib.stack_get(stack)
+            chain.append((stack, parent, code, line))
+            stack = parent
+        info = self._infos.get(stack, StackInfo(-1, None, None))
+        for number, parent, code, line in reversed(chain):
+            file, function = code.co_filename, code.co_qualname
+            mapped = self._remap(file, line)
+            if mapped:
+                file, line, function = mapped
+            frame, is_user = self._intern(file, line, function)
+            user = Frame(file, line, function, True) if is_user else info.user
+            info = StackInfo(frame, user, self._phase_of(file, function) or info.phase)
+            self._infos[number] = info
+            self._add("stacks", (number, parent, frame))
+        return info
+
+    def _intern(self, file: str, line: int, function: str) -> tuple[int, bool]:
+        is_user = self._is_user.get(file)
+        if is_user is None:
+            is_user = self._is_user[file] = is_user_file(file)
+            if is_user:
+                text = "".join(linecache.getlines(file))
+                self._add("sources", (file, text, time.time_ns()))
+        key = (file, line, function)
+        frame = self._frames.get(key)
+        if frame is None:
+            frame = self._frames[key] = len(self._frames)
+            self._add("frames", (frame, file, line, function, is_user))
+        return frame, is_user
+
+
+def script_of(argv: list[str] | None = None) -> str:
+    """The program's short name, for messages and file names."""
+    argv = sys.argv if argv is None else argv
+    name = os.path.basename(argv[0]) if argv and argv[0] else "python"
+    return "python" if name in ("-c", "-", "") else name

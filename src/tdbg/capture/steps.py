@@ -1,0 +1,58 @@
+"""Signs of training in (a gradient, an update, a new forward pass), step numbers out.
+
+A step is one training step. It is found without being told: once a gradient was taken and variables were updated, the
+next forward pass under a tape, or the next call of a function that trains, begins a new step. ``tdbg.step()`` says it
+instead, and from then on nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+from tdbg.capture.policy import Policy
+
+
+class Steps:
+    """The current step, and whether it is one that is recorded."""
+
+    def __init__(self, lib: Any, policy: Policy, add: Any) -> None:
+        self._lib, self._policy, self._add = lib, policy, add
+        self._lock = threading.Lock()
+        self._saw_gradient = self._saw_update = False
+        self._told = False
+        self.current = 0
+        self.recording = True
+        self._enter(0, "start")
+
+    def _enter(self, step: int, source: str) -> None:
+        self.current = step
+        self._saw_gradient = self._saw_update = False
+        self._lib.set_step(step)
+        self.recording = self._policy.all_steps or self._policy.wants_step(step)
+        self._lib.set_recording(self.recording)
+        produced = self._lib.counters()[0]
+        self._add("steps", (step, produced, time.time_ns(), source))
+
+    def gradient(self) -> None:
+        self._saw_gradient = True
+
+    def update(self) -> None:
+        if self._saw_gradient:
+            self._saw_update = True
+
+    def forward_begins(self) -> None:
+        """A new tape, or a function that trains."""
+        if self._saw_update and not self._told:
+            with self._lock:
+                if self._saw_update:
+                    self._enter(self.current + 1, "found")
+
+    def told(self, step: int | None) -> None:
+        """The user's own word. The first call names the step that runs now."""
+        with self._lock:
+            if step is None:
+                step = self.current + 1 if self._told else 0
+            self._told = True
+            self._enter(step, "told")

@@ -1,0 +1,98 @@
+"""One frozen Config: what the user asked for, from arguments and the TDBG_* variables, all of which are listed here.
+
+TDBG_MODE      none, health, numerics (default), shape or full
+TDBG_OUTPUT    where the trace goes
+TDBG_NATIVE    0 switches the compiled extension off
+TDBG_STRICT    1 raises tdbg's own faults instead of counting them; for tdbg's tests
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from tdbg.errors import TdbgError
+from tdbg.model import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What to record and where. Filters are regular expressions, searched anywhere in the text."""
+
+    mode: Mode = Mode.NUMERICS
+    output: Path | None = None
+    ops: str | None = None
+    names: str | None = None
+    dtypes: str | None = None
+    files: str | None = None
+    first_step: int = 0
+    last_step: int | None = None
+    every: int = 1
+    ring: int = 0
+    values_when_bad: bool = True
+    drop_when_full: bool = False
+    queue_events: int = 1 << 16
+    flush_seconds: float = 0.1
+    segment_bytes: int = 32 << 20
+    strict: bool = False
+
+    @property
+    def mode_name(self) -> str:
+        return self.mode.label
+
+
+def _mode(text: str | Mode) -> Mode:
+    if isinstance(text, Mode):
+        return text
+    try:
+        return Mode[str(text).upper()]
+    except KeyError:
+        known = ", ".join(mode.label for mode in Mode)
+        raise TdbgError(f"unknown mode {text!r}; choose one of: {known}") from None
+
+
+def parse_steps(text: str) -> tuple[int, int | None]:
+    """``A:B`` (A up to, not including, B; either may be missing) or one number."""
+    match = re.fullmatch(r"(\d*):(\d*)|(\d+)", text.strip())
+    if not match or text.strip() == ":":
+        raise TdbgError(f"steps {text!r} is not a range; write A:B, A:, :B or one number, for example --steps 100:200")
+    if match[3]:
+        return int(match[3]), int(match[3]) + 1
+    first, last = int(match[1] or 0), int(match[2]) if match[2] else None
+    if last is not None and last <= first:
+        raise TdbgError(f"steps {text!r} is an empty range: its end must be larger than its start")
+    return first, last
+
+
+def _check(config: Config) -> Config:
+    for name in ("ops", "names", "dtypes", "files"):
+        pattern = getattr(config, name)
+        try:
+            re.compile(pattern or "")
+        except re.error as error:
+            raise TdbgError(f"--{name} {pattern!r} is not a regular expression: {error}") from None
+    if config.every < 1:
+        raise TdbgError(f"every {config.every}: record every N-th step needs N of at least 1")
+    if config.ring < 0 or 0 < config.ring < 64:
+        raise TdbgError(f"ring {config.ring}: a ring keeps the last N events and needs N of at least 64")
+    return config
+
+
+def make_config(**options: Any) -> Config:
+    """A Config from keyword options (``steps="10:20"`` and ``mode="health"`` as text are fine) over the environment."""
+    known = {field.name for field in fields(Config)} | {"steps"}
+    unknown = set(options) - known
+    if unknown:
+        raise TdbgError(f"unknown option {sorted(unknown)[0]!r}; the options are: {', '.join(sorted(known))}")
+    given = {name: value for name, value in options.items() if value is not None}
+    if "steps" in given:
+        steps = given.pop("steps")
+        given["first_step"], given["last_step"] = parse_steps(steps) if isinstance(steps, str) else steps
+    given["mode"] = _mode(given.get("mode") or os.environ.get("TDBG_MODE") or Mode.NUMERICS)
+    output = given.get("output") or os.environ.get("TDBG_OUTPUT")
+    given["output"] = Path(output) if output else None
+    given.setdefault("strict", os.environ.get("TDBG_STRICT") == "1")
+    return _check(replace(Config(), **given))

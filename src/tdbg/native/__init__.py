@@ -1,0 +1,57 @@
+"""Arrays in, summaries out, at memory speed where the compiled extension is at hand and through numpy where it is not."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from tdbg.model import Summary
+from tdbg.native import reference
+
+lib: Any = None
+if os.environ.get("TDBG_NATIVE") != "0":
+    try:
+        from tdbg.native import _native as lib
+    except ImportError:
+        lib = None
+
+AVAILABLE = lib is not None
+
+
+def events() -> Any:
+    """The ring, stacks and stamps that capture uses: compiled, or the same in Python (see fallback.py)."""
+    if lib is not None:
+        return lib
+    from tdbg.native import fallback
+
+    return fallback
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    """The array's bytes in order; numpy has no buffer format for bfloat16 and the 8-bit floats."""
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).reshape(-1).view(np.uint8)
+
+
+def summarize(array: np.ndarray) -> Summary:
+    """Counts, min, max, mean and std of one array."""
+    code = reference.DTYPES.get(array.dtype.name)
+    fields = lib.summarize(_bytes(array), int(code)) if lib is not None and code is not None else None
+    return Summary(*fields) if fields is not None else reference.summarize(array)
+
+
+def has_bad(array: np.ndarray) -> bool:
+    """Whether a NaN or an infinity is in the array."""
+    code = reference.DTYPES.get(array.dtype.name)
+    return lib.has_bad(_bytes(array), int(code)) if lib is not None and code is not None else reference.has_bad(array)
+
+
+def kernel_name() -> str:
+    """Which code does the work: avx512, avx2, baseline or numpy."""
+    return lib.kernel_name() if lib is not None else "numpy"
+
+
+def use_kernel(name: str) -> bool:
+    """Force one of the compiled kernels; False when this machine cannot run it."""
+    return lib.use_kernel(name) if lib is not None else name == "numpy"

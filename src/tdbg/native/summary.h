@@ -1,0 +1,37 @@
+/* A tensor's memory goes in, its counts and statistics come out; no Python and no framework is known here. */
+#ifndef TDBG_SUMMARY_H
+#define TDBG_SUMMARY_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Counts are of elements; for complex types `elements` counts complex numbers and the rest their real and imaginary
+   parts. min, max, mean and std (population) are of the finite values, NaN when there are none. */
+typedef struct {
+    int64_t elements, negative, zero, positive, neg_inf, pos_inf, nan;
+    double min, max, mean, std;
+} tdbg_summary;
+
+/* dtype codes are those of tdbg.model.DType; `data` needs no alignment. 0, or -1 when the dtype is not a number. */
+int tdbg_summarize(const void *data, int64_t elements, int dtype, tdbg_summary *out);
+
+/* 1 when there is a NaN or an infinity, 0 when there is none, -1 when the dtype is not a number. */
+int tdbg_has_bad(const void *data, int64_t elements, int dtype);
+
+/* Bytes per element, 0 when the dtype is not a number. */
+int tdbg_dtype_size(int dtype);
+
+/* The instruction set in use: "avx512", "avx2" or "baseline". */
+const char *tdbg_kernel_name(void);
+
+/* Forces one of them from now on; -1 when this CPU or this build lacks it. */
+int tdbg_use_kernel(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,135 @@
+"""The program's switch: enable, disable, watch and step, for people who record from inside their program."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tdbg.config import Config, make_config
+from tdbg.errors import TdbgError
+
+# Framework -> the module of tdbg that listens to it: start(config) -> an object with stop(**end), step(n) and path.
+LISTENERS = {"tensorflow": "tdbg.tensorflow.listener"}
+
+
+class _Recording:
+    """What is being recorded now; a framework that is not imported yet is waited for."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.listener: Any = None
+        self._finder = _ImportFinder(self)
+
+    def start(self) -> None:
+        for framework in LISTENERS:
+            if framework in sys.modules:
+                self.attach(framework)
+        if self.listener is None:
+            sys.meta_path.insert(0, self._finder)
+
+    def attach(self, framework: str) -> None:
+        from importlib import import_module
+
+        self.listener = import_module(LISTENERS[framework]).start(self.config)
+
+    def stop(self, **end: Any) -> None:
+        if self._finder in sys.meta_path:
+            sys.meta_path.remove(self._finder)
+        if self.listener is not None:
+            self.listener.stop(**end)
+
+
+class _ImportFinder(importlib.abc.MetaPathFinder):
+    """Attaches the listener at the moment the framework's import is done."""
+
+    def __init__(self, recording: _Recording) -> None:
+        self._recording = recording
+        self._busy = False
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if name not in LISTENERS or self._busy:
+            return None
+        self._busy = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._busy = False
+        if spec is not None and spec.loader is not None:
+            _after_import(spec.loader, lambda: self._arrived(name))
+        return spec
+
+    def _arrived(self, name: str) -> None:
+        from tdbg.capture import faults
+
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
+        with faults.guard(f"attaching to {name}"):
+            self._recording.attach(name)
+
+
+def _after_import(loader: Any, then: Any) -> None:
+    original = loader.exec_module
+
+    def exec_module(module: Any) -> None:
+        original(module)
+        then()
+
+    loader.exec_module = exec_module
+
+
+_current: _Recording | None = None
+
+
+def enable(output: str | os.PathLike | None = None, **options: Any) -> None:
+    """Records from here on. Options are those of ``tdbg run``: mode, ops, names, dtypes, files, steps, every, ring,
+    values_when_bad. Functions that were traced before are traced again."""
+    global _current
+    if _current is not None:
+        raise TdbgError("tdbg is recording already; call tdbg.disable() first")
+    recording = _Recording(make_config(output=output, **options))
+    recording.start()
+    _current = recording
+
+
+def disable(**end: Any) -> Path | None:
+    """Stops recording and returns the trace's path; the program is as it was before. Without enable() it does nothing."""
+    global _current
+    if _current is None:
+        return None
+    recording, _current = _current, None
+    recording.stop(**end)
+    return recording.listener.path if recording.listener is not None else None
+
+
+@contextlib.contextmanager
+def watch(output: str | os.PathLike | None = None, **options: Any) -> Iterator[None]:
+    """Records what runs inside the ``with`` block."""
+    enable(output, **options)
+    try:
+        yield
+    finally:
+        disable()
+
+
+def step(number: int | None = None) -> None:
+    """Says that a training step begins: the next one, or the given number. Without it steps are found by themselves."""
+    if _current is not None and _current.listener is not None:
+        _current.listener.step(number)
+
+
+def current_path() -> Path | None:
+    """Where the running recording goes, None when there is none or no framework was used yet."""
+    return _current.listener.path if _current is not None and _current.listener is not None else None
+
+
+def open_trace(path: str | os.PathLike) -> Any:
+    """A recorded trace, to query from Python."""
+    from tdbg.store.reader import Trace
+
+    return Trace.open(Path(path))

@@ -1,0 +1,1 @@
+"""Events to disk and back; knows no framework."""

@@ -1,0 +1,150 @@
+"""A trace's folder in, its writing processes out: who they are and whether they still run."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tdbg.errors import TdbgError
+from tdbg.store.format import END_JSON, NAME, PROCESS_JSON, TRACE_JSON, VERSION
+
+_START_TOLERANCE = 5.0  # seconds; the kernel tells the boot time in whole seconds, and clocks are adjusted
+
+
+@dataclass(slots=True)
+class ProcessInfo:
+    """One writing process: what it said of itself when it began (``info``) and when it ended (``end``)."""
+
+    index: int
+    folder: Path
+    info: dict[str, Any]
+    end: dict[str, Any] | None = None
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def state(self) -> str:
+        """``ended``, ``running``, ``died``, or ``unknown`` for a process of another machine that has not ended."""
+        if self.end is not None:
+            return "ended"
+        if self.info.get("host") != socket.gethostname():
+            return "unknown"
+        return "running" if _is_running(self.info) else "died"
+
+    def end_counts(self, name: str) -> dict[str, int]:
+        """A table of counts in ``end.json``; empty when it is missing or something else."""
+        counts = (self.end or {}).get(name)
+        if not isinstance(counts, dict):
+            return {}
+        return {table: count for table, count in counts.items() if isinstance(count, int)}
+
+    def refresh(self) -> None:
+        """Looks again whether the process has ended."""
+        if self.end is None and (self.folder / END_JSON).exists():
+            self.end = self._read(END_JSON)
+
+    def _read(self, file: str) -> dict[str, Any]:
+        try:
+            return _read_json(self.folder / file)
+        except (OSError, ValueError) as error:
+            sentence = f"{self.name}/{file} cannot be read ({error}); what it said is unknown."
+            if sentence not in self.problems:
+                self.problems.append(sentence)
+            return {}
+
+
+def find_processes(trace: Path, known: list[ProcessInfo]) -> list[ProcessInfo]:
+    """The processes of a trace, those already known first and in place, new ones by the time they began."""
+    seen = {process.folder for process in known}
+    new = [
+        ProcessInfo(0, folder, {})
+        for folder in trace.iterdir()
+        if folder not in seen and (folder / PROCESS_JSON).exists()
+    ]
+    for process in new:
+        process.info = process._read(PROCESS_JSON) or _info_from_name(process.name)
+    new.sort(key=lambda process: (_as_int(process.info.get("started")), process.name))
+    processes = [*known, *new]
+    for index, process in enumerate(processes):
+        process.index = index
+        process.refresh()
+    return processes
+
+
+def check_version(trace: Path) -> None:
+    """TdbgError unless ``trace.json`` says that this is a trace that this tdbg can read."""
+    path = trace / TRACE_JSON
+    try:
+        content = _read_json(path)
+    except FileNotFoundError:
+        raise TdbgError(
+            f"This folder is no tdbg trace (it has no {TRACE_JSON}); record one with: tdbg run train.py  ({trace})"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise TdbgError(
+            f"The trace's {TRACE_JSON} cannot be read ({error}); if the rest is whole, write "
+            f'{{"format":"{NAME}","version":{VERSION}}} into it: {path}'
+        ) from error
+    version = content.get("version")
+    if content.get("format") != NAME or not isinstance(version, int):
+        raise TdbgError(f"This folder is no tdbg trace (its {TRACE_JSON} names another format): {trace}")
+    if version > VERSION:
+        raise TdbgError(
+            f"This trace is of format version {version} and this tdbg reads up to version {VERSION}; "
+            f"install a newer one with: pip install --upgrade tdbg  ({trace})"
+        )
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
+        raise ValueError("it holds no JSON object")
+    return content
+
+
+def _info_from_name(name: str) -> dict[str, Any]:
+    """A folder is named HOST-PID-STARTED, which saves the essentials when process.json is damaged."""
+    host, _, rest = name.rpartition("-")
+    host, _, pid = host.rpartition("-")
+    return {"host": host, "pid": _as_int(pid), "started": _as_int(rest)}
+
+
+def _as_int(value: object) -> int:
+    try:
+        return int(value)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        return 0
+
+
+def _is_running(info: dict[str, Any]) -> bool:
+    pid = _as_int(info.get("pid"))
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    began = _linux_start(pid)
+    # A process number is given to other programs later: such a one began after this trace did.
+    return began is None or began <= _as_int(info.get("started")) / 1e9 + _START_TOLERANCE
+
+
+def _linux_start(pid: int) -> float | None:
+    """When a process began, in seconds since the epoch, infinity for a zombie, None where that cannot be told."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        boot = next(line for line in Path("/proc/stat").read_bytes().splitlines() if line.startswith(b"btime "))
+        if fields[0] in (b"Z", b"X"):
+            return float("inf")
+        return int(boot.split()[1]) + int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None

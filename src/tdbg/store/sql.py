@@ -1,0 +1,65 @@
+"""A trace in, a DuckDB connection out in which every table is a view and no other file can be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from tdbg.errors import TdbgError
+from tdbg.store.format import SCHEMAS
+from tdbg.store.tables import ProcessTables
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def connect(processes: Sequence[ProcessTables]) -> duckdb.DuckDBPyConnection:
+    """The views show the trace as it is now. What can still be written to are the trace's own files, by COPY: give
+    the connection only statements that ``check_is_query`` let pass."""
+    import duckdb
+
+    connection = duckdb.connect(":memory:")
+    allowed: list[str] = []
+    for table in SCHEMAS:
+        selects = []
+        for tables in processes:
+            files, in_memory = tables.sources(table)
+            if files:
+                allowed += map(str, files)
+                names = ", ".join(_quoted(str(file)) for file in files)
+                selects.append(_select(table, tables.process.index, f"read_parquet([{names}])"))
+            if in_memory:
+                name = f"_hot_{table}_{tables.process.index}"
+                connection.register(name, pa.concat_tables(in_memory))
+                selects.append(_select(table, tables.process.index, name))
+        if not selects:
+            name = f"_empty_{table}"
+            connection.register(name, SCHEMAS[table].empty_table())
+            selects.append(_select(table, 0, name))
+        connection.execute(f"CREATE VIEW {table} AS " + " UNION ALL ".join(selects))
+    connection.execute(f"SET allowed_paths = [{', '.join(map(_quoted, allowed))}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def check_is_query(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """TdbgError unless every statement only reads (SELECT, DESCRIBE, SUMMARIZE, SHOW)."""
+    import duckdb
+
+    for statement in connection.extract_statements(sql):
+        if statement.type != duckdb.StatementType.SELECT:
+            raise TdbgError(
+                f"Only queries can be asked of a trace, and this is {statement.type.name}; begin with SELECT."
+            )
+
+
+def _select(table: str, process: int, source: str) -> str:
+    columns = ", ".join(f'"{name}"' for name in SCHEMAS[table].names)
+    return f"SELECT {process}::INTEGER AS process, {columns} FROM {source}"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,219 @@
+"""One process's folder in, its tables out: rows, counts, rollups, the first bad row, and what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tdbg.model import Flag
+from tdbg.store import rollup
+from tdbg.store.format import SCHEMAS, rollup_name
+from tdbg.store.process import ProcessInfo
+from tdbg.store.segments import (
+    HotState,
+    Segment,
+    columns_of,
+    conform,
+    list_segments,
+    open_sealed,
+    read_hot,
+    read_sealed,
+)
+
+# Further sources of rows in a process's folder, such as a ring file: each takes the folder and a table's name, and
+# gives rows that no segment holds, or None.
+EXTRA_ROWS: list[Callable[[Path, str], pa.Table | None]] = []
+
+_UNREADABLE = (pa.ArrowException, OSError)
+
+
+class ProcessTables:
+    """Reads what is on disk at the time of each call; the program may be writing meanwhile."""
+
+    def __init__(self, process: ProcessInfo) -> None:
+        self.process = process
+        self.folder = process.folder
+        self._hot: dict[Path, HotState] = {}
+        self._sealed_rows: dict[Path, int] = {}
+        self._unreadable: dict[Path, str] = {}
+
+    def read(self, table: str, columns: Sequence[str]) -> list[pa.Table]:
+        """All rows of a table, in the order they were written."""
+        parts = [self._segment_rows(segment, columns) for segment in self.segments(table)]
+        parts += [conform(rows, columns_of(table, columns)) for rows in self._extra(table)]
+        return [part for part in parts if len(part)]
+
+    def count(self, table: str) -> int:
+        """How many rows ``read`` would give; reads no column of a sealed segment."""
+        segments = sum(self._segment_count(segment) for segment in self.segments(table))
+        return segments + sum(len(rows) for rows in self._extra(table))
+
+    def segments(self, table: str) -> list[Segment]:
+        return list_segments(self.folder)[table]
+
+    def rollups(self, kind: str) -> Iterator[pa.Table]:
+        """The rollup of each segment of ``tensors``: the stored one when it is sealed, else made now."""
+        for segment in self.segments("tensors"):
+            yield self._segment_rollup(segment, kind)
+        for rows in self._extra("tensors"):
+            yield rollup.roll_up(rows, kind)
+
+    def first_bad(self) -> dict[str, Any] | None:
+        """The bad row of ``tensors`` with the smallest ``seq``."""
+        places: list[tuple[int, Segment | pa.Table]] = []
+        places += [(self._first_bad_seq(segment), segment) for segment in self.segments("tensors")]
+        places += [(_first_bad_seq(rows), rows) for rows in self._extra("tensors")]
+        found = [place for place in places if place[0] >= 0]
+        for seq, place in sorted(found, key=lambda place: place[0]):
+            row = self._bad_row(place, seq) if isinstance(place, Segment) else _row_with_seq(place, seq)
+            if row is not None:
+                return row
+        return None
+
+    def sources(self, table: str) -> tuple[list[Path], list[pa.Table]]:
+        """What a query engine needs: the Parquet files that can be read, and everything else as rows in memory."""
+        files, rows = [], self._extra(table)
+        for segment in self.segments(table):
+            if segment.is_sealed:
+                if self._segment_count(segment) or segment.path not in self._unreadable:
+                    files.append(segment.path)
+            else:
+                rows.append(self._segment_rows(segment, SCHEMAS[table].names))
+        return files, rows
+
+    def problems(self) -> list[str]:
+        """Everything found missing or damaged, in sentences; looks through all hot files and Parquet footers."""
+        counts = {table: self.count(table) for table in SCHEMAS}
+        found = [*self.process.problems, *self._unreadable.values()]
+        is_running = self.process.state == "running"
+        for path, state in self._hot.items():
+            file = f"{self.process.name}/{path.name}"
+            if state.lost:
+                found.append(f"{state.lost} bytes in the middle of {file} are damaged; the rows there are not shown.")
+            if state.tail and not is_running:
+                found.append(f"The last {state.tail} bytes of {file} are no whole batch and are not shown.")
+        return found + self._missing(counts)
+
+    def _missing(self, counts: dict[str, int]) -> list[str]:
+        """What the process said it wrote or could not write, against what is there."""
+        found = []
+        for table, written in self.process.end_counts("rows").items():
+            if counts.get(table, 0) < written:
+                missing = written - counts.get(table, 0)
+                found.append(f"{missing} of {written} rows of {table} are missing from {self.process.name}.")
+        for table, lost in self.process.end_counts("lost").items():
+            found.append(f"{lost} rows of {table} could not be written by {self.process.name} when it closed.")
+        return found
+
+    def _extra(self, table: str) -> list[pa.Table]:
+        found = (source(self.folder, table) for source in EXTRA_ROWS)
+        return [rows for rows in found if rows is not None and len(rows)]
+
+    def _segment_rows(self, segment: Segment, columns: Sequence[str]) -> pa.Table:
+        if not segment.is_sealed:
+            state = HotState()
+            try:
+                batches = list(read_hot(segment, state))
+            except FileNotFoundError:
+                return self._segment_rows(segment.sealed(), columns)
+            self._hot[segment.path] = state
+            return pa.Table.from_batches(batches, SCHEMAS[segment.table]).select(columns)
+        try:
+            with open_sealed(segment) as file:
+                return read_sealed(file, columns_of(segment.table, columns))
+        except _UNREADABLE as error:
+            self._cannot_read(segment.path, error)
+            return SCHEMAS[segment.table].empty_table().select(columns)
+
+    def _segment_count(self, segment: Segment) -> int:
+        if not segment.is_sealed:
+            state = self._hot.setdefault(segment.path, HotState())
+            try:
+                for _ in read_hot(segment, state):
+                    pass
+            except FileNotFoundError:
+                del self._hot[segment.path]
+                return self._segment_count(segment.sealed())
+            return state.rows
+        if segment.path not in self._sealed_rows:
+            self._hot.pop(segment.path.with_suffix(".arrows"), None)
+            try:
+                with open_sealed(segment) as file:
+                    self._sealed_rows[segment.path] = file.metadata.num_rows
+            except _UNREADABLE as error:
+                self._cannot_read(segment.path, error)
+                return 0
+        return self._sealed_rows[segment.path]
+
+    def _segment_rollup(self, segment: Segment, kind: str) -> pa.Table:
+        stored = self._stored_rollup(segment, kind, rollup.schema(kind).names)
+        if stored is not None:
+            return conform(stored, rollup.schema(kind))
+        return rollup.roll_up(self._segment_rows(segment, rollup.SOURCE_COLUMNS), kind)
+
+    def _stored_rollup(self, segment: Segment, kind: str, columns: list[str]) -> pa.Table | None:
+        path = self.folder / rollup_name(segment.table, segment.number, kind)
+        if not segment.is_sealed or not path.exists():
+            return None
+        import pyarrow.parquet as pq
+
+        try:
+            with pq.ParquetFile(path, page_checksum_verification=True) as file:
+                return file.read(columns=columns)
+        except _UNREADABLE as error:
+            self._cannot_read(path, error)
+            return None
+
+    def _first_bad_seq(self, segment: Segment) -> int:
+        stored = self._stored_rollup(segment, "steps", ["first_bad_seq"])
+        if stored is None:
+            return _first_bad_seq(self._segment_rows(segment, ["seq", "flags"]))
+        seqs = stored["first_bad_seq"].to_numpy()
+        return int(min(seqs[seqs >= 0], default=-1))
+
+    def _bad_row(self, segment: Segment, seq: int) -> dict[str, Any] | None:
+        if not segment.is_sealed:
+            return _row_with_seq(self._segment_rows(segment, SCHEMAS["tensors"].names), seq)
+        try:
+            with open_sealed(segment) as file:
+                groups = [
+                    conform(file.read_row_group(group), SCHEMAS["tensors"])
+                    for group in _groups_with(file.metadata, seq)
+                ]
+        except _UNREADABLE as error:
+            self._cannot_read(segment.path, error)
+            return None
+        return _row_with_seq(pa.concat_tables(groups), seq) if groups else None
+
+    def _cannot_read(self, path: Path, error: Exception) -> None:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        self._unreadable[path] = f"{self.process.name}/{path.name} cannot be read and is left out ({reason})."
+
+
+def _is_bad(rows: pa.Table) -> np.ndarray:
+    return (rows["flags"].to_numpy() & Flag.BAD) != 0
+
+
+def _first_bad_seq(rows: pa.Table) -> int:
+    """-1 when no row is bad."""
+    return int(min(rows["seq"].to_numpy()[_is_bad(rows)], default=-1))
+
+
+def _row_with_seq(rows: pa.Table, seq: int) -> dict[str, Any] | None:
+    found = np.flatnonzero(_is_bad(rows) & (rows["seq"].to_numpy() == seq))
+    return rows.slice(int(found[0]), 1).to_pylist()[0] if len(found) else None
+
+
+def _groups_with(metadata: Any, seq: int) -> list[int]:
+    """The row groups whose statistics allow for ``seq``."""
+    column = metadata.schema.names.index("seq")
+    groups = []
+    for number in range(metadata.num_row_groups):
+        statistics = metadata.row_group(number).column(column).statistics
+        if statistics is None or not statistics.has_min_max or statistics.min <= seq <= statistics.max:
+            groups.append(number)
+    return groups

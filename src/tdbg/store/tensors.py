@@ -1,0 +1,138 @@
+"""Full tensors: raw bytes in, a value id out, and back; equal content is stored once and checked by its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from tdbg.errors import TdbgError
+from tdbg.model import DType
+from tdbg.store.format import KIND_VALUE, KIND_VALUE_ZSTD, blob_name
+from tdbg.store.frames import read_frame_at
+
+if TYPE_CHECKING:
+    from tdbg.store.hotfile import HotFile
+
+BLOB_BYTES = 256 << 20
+# Remembering every hash would cost a long run ever more memory; values that repeat, repeat soon.
+REMEMBERED = 1 << 18
+
+
+class RawValue(NamedTuple):
+    """A stored value that is no array of numbers (strings, resources, variants), as the bytes that were put."""
+
+    data: bytes
+    dtype: DType
+    dims: tuple[int, ...]
+
+
+def content_hash(data: bytes | memoryview, dtype: int, dims: Sequence[int]) -> bytes:
+    """16 bytes of BLAKE2b over dtype (u8), rank (u32), dims (i64 each), all little-endian, and the data."""
+    head = struct.pack(f"<BI{len(dims)}q", dtype, len(dims), *dims)
+    digest = hashlib.blake2b(head, digest_size=16)
+    digest.update(data)
+    return digest.digest()
+
+
+class ValueWriter:
+    """Appends values to ``values-NNNNNN.blob`` and keeps the rows of the ``values`` table until they are taken."""
+
+    def __init__(self, folder: Path, open_file: type[HotFile]) -> None:
+        self._folder = folder
+        self._open_file = open_file
+        self._file: HotFile | None = None
+        self._segment = 0
+        self._next = 0
+        self._known: dict[bytes, int] = {}
+        self._codec = pa.Codec("zstd", compression_level=1)
+        self.bytes_written = 0
+
+    def put(self, data: bytes | memoryview, dtype: int, dims: Sequence[int]) -> tuple[int, dict[str, list] | None]:
+        """The value's id, and its row for the ``values`` table when it is new."""
+        flat = memoryview(data).cast("B") if memoryview(data).nbytes else memoryview(b"")
+        dims = [int(dim) for dim in dims]
+        key = content_hash(flat, dtype, dims)
+        known = self._known.get(key)
+        if known is not None:
+            return known, None
+        # The slice is the same bytes: a buffer that pyarrow has shrunk still tells its old length to memoryview.
+        packed = memoryview(self._codec.compress(flat).slice(0)) if flat.nbytes else flat
+        kind, payload = (KIND_VALUE_ZSTD, packed) if packed.nbytes < flat.nbytes else (KIND_VALUE, flat)
+        file = self._blob()
+        offset = file.write(kind, 1, payload)
+        self.bytes_written += file.size - offset
+        value, self._next = self._next, self._next + 1
+        self._known[key] = value
+        if len(self._known) > REMEMBERED:
+            del self._known[next(iter(self._known))]
+        row = (value, key, dtype, dims, self._segment, offset, payload.nbytes, flat.nbytes)
+        return value, dict(zip(VALUE_COLUMNS, ([cell] for cell in row), strict=True))
+
+    def _blob(self) -> HotFile:
+        if self._file is None or self._file.size >= BLOB_BYTES:
+            if self._file is not None:
+                self._file.close()
+            self._segment += 1
+            self._file = self._open_file(self._folder / blob_name(self._segment))
+        return self._file
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+VALUE_COLUMNS = ("value", "hash", "dtype", "dims", "segment", "offset", "stored", "bytes")
+
+
+def read_value(folder: Path, row: dict) -> np.ndarray | RawValue:
+    """The value that a row of the ``values`` table points at, or TdbgError when its bytes are not the ones put."""
+    path = folder / blob_name(row["segment"])
+    try:
+        with open(path, "rb") as file:
+            frame = read_frame_at(file, row["offset"])
+    except OSError as error:
+        raise TdbgError(f"Value {row['value']} cannot be read: {error.strerror} ({path}).") from error
+    if frame is None:
+        raise TdbgError(f"Value {row['value']} is damaged or was cut off: no whole frame at {row['offset']} in {path}.")
+    data = _unpacked(frame.kind, frame.payload, row["bytes"])
+    dims = tuple(row["dims"])
+    if data is None or content_hash(data, row["dtype"], dims) != row["hash"]:
+        raise TdbgError(f"Value {row['value']} does not match its hash, so it is not shown ({path}).")
+    return as_array(data, row["dtype"], dims)
+
+
+def _unpacked(kind: int, payload: memoryview, size: int) -> bytes | None:
+    if kind == KIND_VALUE:
+        return bytes(payload)
+    try:
+        return pa.Codec("zstd").decompress(payload, decompressed_size=size, asbytes=True)
+    except (pa.ArrowException, OSError, ValueError):
+        return None
+
+
+def as_array(data: bytes, dtype: int, dims: tuple[int, ...]) -> np.ndarray | RawValue:
+    """Bytes as a read-only numpy array; small float types need ml_dtypes and are raw unsigned integers without it."""
+    kind = DType(dtype) if dtype in DType._value2member_map_ else DType.UNKNOWN
+    if not kind.is_number:
+        return RawValue(data, kind, dims)
+    element = _numpy_dtype(kind)
+    if len(data) != element.itemsize * int(np.prod(dims, dtype=np.int64)):
+        return RawValue(data, kind, dims)
+    return np.frombuffer(data, dtype=element).reshape(dims)
+
+
+def _numpy_dtype(kind: DType) -> np.dtype:
+    if kind is DType.BFLOAT16 or kind.name.startswith("FLOAT8"):
+        try:
+            import ml_dtypes
+
+            return np.dtype(getattr(ml_dtypes, kind.label))
+        except (ImportError, AttributeError):
+            return np.dtype(np.uint16 if kind is DType.BFLOAT16 else np.uint8)
+    return np.dtype(kind.label)

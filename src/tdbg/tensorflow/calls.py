@@ -1,0 +1,95 @@
+"""Calls of TensorFlow's compiled functions in; execution rows, and which graph each ran, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tensorflow.python.eager import backprop
+from tensorflow.python.eager.polymorphic_function import atomic_function, function_context
+
+from tdbg.capture import faults
+
+# TensorFlow 2.21 calls through call_flat; 2.15 through __call__.
+_CALL = "call_flat" if hasattr(atomic_function.AtomicFunction, "call_flat") else "__call__"
+_generation = 0
+
+
+class Calls:
+    """While installed, every eager call of a function is bracketed, every finished graph is reported, and functions
+    traced before are traced again."""
+
+    def __init__(
+        self,
+        begin: Callable[[Any, tuple], Any],
+        end: Callable[[Any, Any], None],
+        finished: Callable[[str, Any], None],
+        tape_begins: Callable[[], None],
+    ) -> None:
+        global _generation
+        _generation += 1
+        self._key = _generation
+        self._begin, self._end, self._finished, self._tape_begins = begin, end, finished, tape_begins
+        self._originals: list[tuple[Any, str, Any, Any]] = []
+
+    def install(self) -> None:
+        self._replace(atomic_function.AtomicFunction, _CALL, self._wrap_call)
+        self._replace(atomic_function, "from_func_graph", self._wrap_from_func_graph)
+        self._replace(function_context, "make_function_context", self._wrap_context)
+        self._replace(backprop.GradientTape, "_push_tape", self._wrap_push_tape)
+
+    def remove(self) -> None:
+        for owner, name, original, ours in reversed(self._originals):
+            if getattr(owner, name) is ours:  # somebody wrapped it after us: leave theirs, ours then passes through
+                setattr(owner, name, original)
+        self._originals.clear()
+
+    def _replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
+        original = getattr(owner, name)
+        ours = wrap(original)
+        setattr(owner, name, ours)
+        self._originals.append((owner, name, original, ours))
+
+    def _wrap_call(self, original: Any) -> Any:
+        begin, end = self._begin, self._end
+
+        def call_flat(function: Any, *args: Any, **kwargs: Any) -> Any:
+            call = begin(function, args) if function._bound_context.executing_eagerly() else None
+            if call is None:
+                return original(function, *args, **kwargs)
+            outputs = None
+            try:
+                outputs = original(function, *args, **kwargs)
+                return outputs
+            finally:
+                end(call, outputs)
+
+        return call_flat
+
+    def _wrap_from_func_graph(self, original: Any) -> Any:
+        def from_func_graph(name: Any, graph: Any, *args: Any, **kwargs: Any) -> Any:
+            function = original(name, graph, *args, **kwargs)
+            with faults.guard("reading a finished graph"):
+                self._finished(name.decode() if isinstance(name, bytes) else name, graph)
+            return function
+
+        return from_func_graph
+
+    def _wrap_context(self, original: Any) -> Any:
+        """Adds a key to the function cache's context: what was traced before enable() is traced again with observers,
+        and the plain one is found again after disable()."""
+        key = ("tdbg", self._key)
+
+        def make_function_context(*args: Any, **kwargs: Any) -> Any:
+            made = original(*args, **kwargs)
+            inner = made.context
+            return type(made)(inner._replace(variable_policy=(inner.variable_policy, key)), made.scope_type)
+
+        return make_function_context
+
+    def _wrap_push_tape(self, original: Any) -> Any:
+        def _push_tape(tape: Any) -> None:
+            self._tape_begins()
+            original(tape)
+
+        return _push_tape

@@ -1,0 +1,274 @@
+"""Graphs as TensorFlow builds them in; graph, op, function and control rows out, with an observer on each tensor.
+
+Ops are written as they are created, so that a crash while tracing still leaves the graph; what is known only when the
+graph is finished (control inputs, call ops, arguments and results) is written then.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tensorflow.python.framework import tensor_util
+from tensorflow.python.ops import control_flow_util
+
+from tdbg.capture.policy import Policy
+from tdbg.capture.source import Sources
+from tdbg.model import DType, Flag, Phase
+from tdbg.tensorflow.dtypes import code_of
+from tdbg.tensorflow.observers import OBSERVE, WATCH
+from tdbg.tensorflow.op_kinds import CALLS, ENTRANCES, RISKY, SILENT, writes_variable
+
+_LONGEST_ATTRIBUTE = 200
+
+
+class GraphRecord:
+    """What tdbg keeps of one FuncGraph while the program runs."""
+
+    def __init__(self, number: int, detached: bool, compiled: bool) -> None:
+        self.number, self.detached, self.compiled = number, detached, compiled
+        self.ops: dict[str, int] = {}  # op name -> op number
+        self.fresh_reads: set[str] = set()  # variables already read and not written since
+        self.has_gradient = self.has_update = False
+
+    @property
+    def trains(self) -> bool:
+        return self.has_gradient and self.has_update
+
+
+class Graphs:
+    """All graphs of this process."""
+
+    def __init__(self, recorder: Any, sources: Sources, policy: Policy, observers: Any, next_op: Callable[[], int]) -> None:
+        self._recorder, self._sources, self._policy, self._observers = recorder, sources, policy, observers
+        self._next_op = next_op
+        self._records: weakref.WeakKeyDictionary[Any, GraphRecord] = weakref.WeakKeyDictionary()
+        self._functions: dict[str, GraphRecord] = {}
+        self._count = 0
+        self._lock = threading.RLock()
+
+    # ---- graphs
+
+    def record_of(self, graph: Any, stack: int = -1) -> GraphRecord:
+        found = self._records.get(graph)
+        if found is not None:
+            return found
+        with self._lock:
+            outer = getattr(graph, "outer_graph", None)
+            outer_record = self._records.get(outer) if outer is not None else None
+            detached = _is_dataset(graph) or bool(outer_record and outer_record.detached)
+            compiled = control_flow_util.GraphOrParentsInXlaContext(graph)
+            record = GraphRecord(self._count, detached, compiled)
+            self._count += 1
+            self._records[graph] = record
+            name = getattr(graph, "name", "") or "graph"
+            self._recorder.add(
+                "graphs",
+                (record.number, outer_record.number if outer_record else -1, name, name, stack, time.time_ns()),
+            )
+            if compiled:
+                self._recorder.note("xla", f"function {name} is compiled by XLA and was not looked inside")
+            return record
+
+    def function(self, name: str) -> GraphRecord | None:
+        """The graph behind a runtime function, if tdbg saw it being built."""
+        return self._functions.get(name)
+
+    # ---- ops
+
+    def created(
+        self, graph: Any, op_type: str, name: str, inputs: Sequence[Any], attrs: Any, outputs: Sequence[Any],
+        stack: int, forward: int,
+    ) -> list[Any] | None:  # fmt: skip
+        """Called for each new op; returns the tensors that consumers should use, or None to leave them."""
+        record = self.record_of(graph, stack)
+        info = self._sources.info(stack)
+        phase = Phase.UPDATE if writes_variable(op_type) and info.phase is None else (info.phase or Phase.FORWARD)
+        number = self._next_op()
+        record.ops[name] = number
+        self._mark(graph, record, phase)
+        dtypes = [code_of(t.dtype) for t in outputs]
+        chosen = self._choose(record, op_type, name, inputs, dtypes, info.user.file if info.user else "")
+        self._write_op(record, number, op_type, name, inputs, attrs, dtypes, stack, phase, forward, bool(chosen))
+        if op_type == "Const" and dtypes[0].is_floating:
+            self._constant(record, number, attrs)
+        if not chosen or record.compiled:
+            return None
+        return self._insert(graph, record, number, op_type, inputs, outputs, chosen)
+
+    def _mark(self, graph: Any, record: GraphRecord, phase: Phase) -> None:
+        if phase not in (Phase.BACKWARD, Phase.UPDATE):
+            return
+        attribute = "has_gradient" if phase == Phase.BACKWARD else "has_update"
+        while record is not None and not getattr(record, attribute):
+            setattr(record, attribute, True)
+            graph = getattr(graph, "outer_graph", None)
+            record = self._records.get(graph) if graph is not None else None  # type: ignore[assignment]
+
+    def _choose(
+        self, record: GraphRecord, op_type: str, name: str, inputs: Sequence[Any], dtypes: list[DType], file: str
+    ) -> list[int]:
+        """The output slots worth an observer."""
+        if writes_variable(op_type) and inputs:
+            record.fresh_reads.discard(inputs[0].name)
+        if op_type in SILENT or op_type == "Const":
+            return []
+        if op_type == "ReadVariableOp":
+            if inputs[0].name in record.fresh_reads:
+                return []  # the same value as the read before
+            record.fresh_reads.add(inputs[0].name)
+        wanted = self._policy.input_dtypes if op_type in ENTRANCES else self._policy.dtypes
+        slots = [slot for slot, dtype in enumerate(dtypes) if dtype in wanted]
+        if slots and self._policy.is_filtered and not self._policy.wants_op(op_type, name, file):
+            return []
+        return slots
+
+    def _insert(
+        self, graph: Any, record: GraphRecord, number: int, op_type: str, inputs: Sequence[Any],
+        outputs: Sequence[Any], slots: list[int],
+    ) -> list[Any] | None:  # fmt: skip
+        ids = [number, 0, record.number, 0, int(record.detached)]
+        if op_type in ENTRANCES and op_type.startswith("Placeholder"):
+            if not record.detached:
+                for slot in slots:
+                    self._observers.watch(graph, outputs[slot], [number, slot, record.number, int(Flag.INPUT), 0])
+            return None
+        evidence = [t for t in inputs if code_of(t.dtype).is_number] if op_type in RISKY else []
+        replaced = list(outputs)
+        for slot in slots:
+            ids[1] = slot
+            replaced[slot] = self._observers.observe(graph, outputs[slot], ids, evidence)
+        return replaced
+
+    def _constant(self, record: GraphRecord, number: int, attrs: Any) -> None:
+        values = dict(zip(attrs[::2], attrs[1::2], strict=False)) if isinstance(attrs, tuple) else attrs
+        proto = values.get("value")
+        if proto is not None:
+            array = tensor_util.MakeNdarray(proto.tensor)
+            self._recorder.push_array(number, 0, record.number, Flag.INPUT, array)
+
+    def op_number(self, forward: Any) -> int:
+        """The number of a graph op, given as the op or as one of its tensors; -1 when it is not known."""
+        op = getattr(forward, "op", forward)
+        record = self._records.get(getattr(op, "graph", None))
+        if record is None:
+            return -1
+        name = _made_by(op.outputs[0])[0] if op.outputs else op.name
+        return record.ops.get(name, -1)
+
+    # ---- rows
+
+    def _write_op(
+        self, record: GraphRecord, number: int, op_type: str, name: str, inputs: Sequence[Any], attrs: Any,
+        dtypes: list[DType], stack: int, phase: Phase, forward: int, observed: bool,
+    ) -> None:  # fmt: skip
+        sources = [_made_by(t) for t in inputs]
+        self._recorder.add(
+            "ops",
+            (
+                number,
+                record.number,
+                name,
+                op_type,
+                "",
+                [record.ops.get(op_name, -1) for op_name, _ in sources],
+                [slot for _, slot in sources],
+                [int(d) for d in dtypes],
+                _attributes(attrs),
+                stack,
+                int(phase),
+                forward,
+                observed and not record.compiled,
+            ),
+        )
+
+    def finished(self, name: str, graph: Any) -> None:
+        """The graph became a function of the runtime: write what only the finished graph tells."""
+        record = self.record_of(graph)
+        with self._lock:
+            for op in graph.get_operations():
+                if op.type in (OBSERVE, WATCH) or op.name.startswith("tdbg/"):
+                    continue
+                if op.name not in record.ops:
+                    self._late_op(graph, record, op)
+            for op in graph.get_operations():
+                number = record.ops.get(op.name)
+                if number is None:
+                    continue
+                for before in op.control_inputs:
+                    if before.name in record.ops:
+                        self._recorder.add("controls", (number, record.ops[before.name]))
+            results = [_made_by(t) for t in graph.outputs]
+            self._functions[name] = record
+            self._recorder.add(
+                "functions",
+                (
+                    name,
+                    record.number,
+                    [record.ops.get(t.op.name, -1) for t in graph.inputs],
+                    [record.ops.get(op_name, -1) for op_name, _ in results],
+                    [slot for _, slot in results],
+                ),
+            )
+
+    def _late_op(self, graph: Any, record: GraphRecord, op: Any) -> None:
+        """Ops that TensorFlow adds without telling its callbacks, calls of functions above all."""
+        number = self._next_op()
+        record.ops[op.name] = number
+        if op.type in CALLS:
+            for callee in _callees(op):
+                inner = self._functions.get(callee)
+                if inner is not None:
+                    for phase, has in ((Phase.BACKWARD, inner.has_gradient), (Phase.UPDATE, inner.has_update)):
+                        if has:
+                            self._mark(graph, record, phase)
+        dtypes = [code_of(t.dtype) for t in op.outputs]
+        attrs = {key: op.node_def.attr[key] for key in op.node_def.attr}
+        self._write_op(record, number, op.type, op.name, list(op.inputs), attrs, dtypes, -1, Phase.OTHER, -1, False)
+
+
+def _is_dataset(graph: Any) -> bool:
+    return "Dataset_" in (getattr(graph, "name", "") or "")
+
+
+def _made_by(tensor: Any) -> tuple[str, int]:
+    """(op name, slot) of the user's own tensor, looking through observers."""
+    op = tensor.op
+    if op.type == OBSERVE:
+        tensor = op.inputs[0]
+        op = tensor.op
+    return op.name, tensor.value_index
+
+
+def _callees(op: Any) -> list[str]:
+    return [value.func.name for value in op.node_def.attr.values() if value.HasField("func")]
+
+
+def _attributes(attrs: Any) -> str:
+    """Attributes as JSON text; large ones (constants, serialised graphs) are named by their size only."""
+    pairs = attrs.items() if isinstance(attrs, dict) else zip(attrs[::2], attrs[1::2], strict=False)
+    return json.dumps({str(key): _plain(value) for key, value in pairs})
+
+
+def _plain(value: Any) -> Any:
+    kind = value.WhichOneof("value") if hasattr(value, "WhichOneof") else None
+    if kind is None:
+        return value if isinstance(value, (bool, int, float)) else str(value)[:_LONGEST_ATTRIBUTE]
+    if kind in ("i", "f", "b"):
+        return getattr(value, kind)
+    if kind == "s":
+        return value.s.decode("utf-8", "replace") if len(value.s) < _LONGEST_ATTRIBUTE else f"<{len(value.s)} bytes>"
+    if kind == "type":
+        return code_of(value.type).label
+    if kind == "func":
+        return value.func.name
+    if kind == "tensor":
+        dims = [dim.size for dim in value.tensor.tensor_shape.dim]
+        return f"<tensor {code_of(value.tensor.dtype).label} {dims}>"
+    if kind == "shape":
+        return [dim.size for dim in value.shape.dim] if not value.shape.unknown_rank else None
+    return str(value)[:_LONGEST_ATTRIBUTE]

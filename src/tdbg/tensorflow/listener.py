@@ -1,0 +1,70 @@
+"""Config in, a running recording of this TensorFlow process out: puts capture and recorder together."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from tdbg import native
+from tdbg.capture import faults
+from tdbg.capture.recorder import Recorder
+from tdbg.config import Config
+from tdbg.tensorflow.ops import Capture, versions
+
+
+class Listener:
+    """Recorder and capture of one process; a forked child gets its own part of the same trace."""
+
+    def __init__(self, config: Config) -> None:
+        lib = native.events()
+        self._recorder = Recorder(config, lib, versions())
+        self._capture = Capture(self._recorder)
+        self._capture.start()
+        if not native.AVAILABLE:
+            faults.say("the compiled extension is missing, so recording is slower (reinstall tdbg with a C compiler)")
+            self._recorder.note("fallback", "recorded without the compiled extension")
+
+    @property
+    def path(self) -> Path:
+        return self._recorder.path
+
+    def step(self, number: int | None) -> None:
+        self._capture.steps.told(number)
+
+    def stop(self, **end: Any) -> None:
+        _running[:] = [other for other in _running if other is not self]
+        with faults.guard("switching off"):
+            self._capture.stop()
+        self._recorder.stop(faults=dict(faults.counts), **end)
+
+    def before_fork(self) -> None:
+        self._recorder.hold()
+
+    def after_fork_in_parent(self) -> None:
+        self._recorder.release()
+
+    def after_fork_in_child(self) -> None:
+        with faults.guard("following a fork"):
+            self._recorder.restart_after_fork()
+
+
+_running: list[Listener] = []
+
+
+def _each(method: str) -> None:
+    for listener in _running:
+        getattr(listener, method)()
+
+
+os.register_at_fork(
+    before=lambda: _each("before_fork"),
+    after_in_parent=lambda: _each("after_fork_in_parent"),
+    after_in_child=lambda: _each("after_fork_in_child"),
+)
+
+
+def start(config: Config) -> Listener:
+    listener = Listener(config)
+    _running.append(listener)
+    return listener

@@ -1,0 +1,54 @@
+"""What tdbg knows of TensorFlow's op types: which only move values, which can make bad ones, which write variables."""
+
+from __future__ import annotations
+
+# The output holds the very elements of input 0: its summary is its input's, so it gets no second scan.
+MOVERS = frozenset(
+    """Identity IdentityN Reshape Transpose ExpandDims Squeeze StopGradient PreventGradient Snapshot CheckNumerics
+    CheckNumericsV2 EnsureShape DebugGradientIdentity ConjugateTranspose Placeholder_WithDefault""".split()
+)
+
+# Finite inputs can give a bad output for a reason worth showing, so the observer takes the inputs along: when the
+# output is bad they are still in memory and can be kept whole.
+RISKY = frozenset(
+    """Log Log1p RealDiv Div Xdivy Xlogy Xlog1py Reciprocal Inv ReciprocalGrad InvGrad Sqrt SqrtGrad Rsqrt RsqrtGrad
+    Pow Exp Expm1 Softmax LogSoftmax Softplus SoftplusGrad Acos Asin Atanh Acosh Tan Sinh Cosh Lgamma Digamma Erfinv
+    Ndtri Polygamma Zeta Betainc Igamma Igammac SquaredDifference Square Cumprod Prod Mod FloorMod FloorDiv TruncateDiv
+    SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits MatrixInverse Cholesky CholeskyGrad
+    LogMatrixDeterminant MatrixDeterminant Qr Svd SelfAdjointEigV2 FusedBatchNormV3 FusedBatchNormGradV3 CTCLoss
+    CTCLossV2 Mean Cast""".split()
+)
+
+# Calls of other graphs: those graphs carry their own observers, and TensorFlow looks these ops up through their
+# outputs, which must therefore stay theirs.
+CALLS = frozenset(
+    """PartitionedCall StatefulPartitionedCall If StatelessIf While StatelessWhile Case StatelessCase MapDefun
+    RemoteCall SymbolicGradient TPUPartitionedCall XlaLaunch""".split()
+)
+
+# Never observed: they compute nothing that a summary would describe, or TensorFlow's control flow relies on them.
+SILENT = (
+    frozenset(
+        """Enter Exit NextIteration LoopCond Switch Merge RefSwitch RefMerge ControlTrigger NoOp VarHandleOp Assert
+        DestroyResourceOp PyFunc EagerPyFunc PyFuncStateless Print PrintV2 TdbgObserve TdbgWatch""".split()
+    )
+    | MOVERS
+    | CALLS
+)
+
+WRITES = frozenset(
+    """AssignVariableOp AssignAddVariableOp AssignSubVariableOp ResourceScatterUpdate ResourceScatterAdd
+    ResourceScatterSub ResourceScatterMul ResourceScatterDiv ResourceScatterMin ResourceScatterMax
+    ResourceScatterNdUpdate ResourceScatterNdAdd ResourceScatterNdSub ResourceStridedSliceAssign""".split()
+)
+
+
+def writes_variable(op_type: str) -> bool:
+    return op_type in WRITES or op_type.startswith(("ResourceApply", "ResourceSparseApply"))
+
+
+# Where data enters a graph: integers and bools (labels, token ids, masks) are worth a row here too.
+ENTRANCES = frozenset(
+    """Placeholder PlaceholderWithDefault IteratorGetNext IteratorGetNextSync IteratorGetNextAsOptional
+    OptionalGetValue""".split()
+)

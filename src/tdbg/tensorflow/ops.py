@@ -1,0 +1,192 @@
+"""TensorFlow 2's op callbacks in (every eager op, every op of a graph being built); events for the recorder out."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.framework import func_graph
+from tensorflow.python.util import tf_stack
+
+from tdbg.capture import faults
+from tdbg.capture.policy import Policy, bit_mask
+from tdbg.capture.recorder import Recorder
+from tdbg.capture.source import Sources
+from tdbg.capture.steps import Steps
+from tdbg.model import Mode, Phase
+from tdbg.tensorflow.calls import Calls
+from tdbg.tensorflow.gradients import ForwardLinks
+from tdbg.tensorflow.graphs import Graphs
+from tdbg.tensorflow.observers import NativeObservers, PythonObservers
+from tdbg.tensorflow.op_kinds import writes_variable
+from tdbg.tensorflow.phases import phase_of
+from tdbg.tensorflow.threads import EveryThread
+
+# Frames of tdbg and of TensorFlow's callback machinery between the op and the callback.
+_EAGER_SKIP, _GRAPH_SKIP = 1, 1
+
+
+class Capture:
+    """Everything that listens to TensorFlow while tdbg is on."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder, lib = recorder, recorder.lib
+        self._lib = lib
+        self._stack_here, self._eager = lib.stack_here, lib.eager
+        self._policy = Policy(recorder.config)
+        self._dtypes, self._input_dtypes = bit_mask(self._policy.dtypes), bit_mask(self._policy.input_dtypes)
+        if recorder.config.mode == Mode.NONE:
+            self._dtypes = self._input_dtypes = 0
+        self._op_numbers = itertools.count()
+        self._sites: dict[tuple[str, int, int], tuple[int, int, int]] = {}
+        self._lock = threading.Lock()
+        self.steps = Steps(lib, self._policy, recorder.add)
+        self.sources = Sources(lib, recorder.add, phase_of, _original_line)
+        observers = NativeObservers(lib) if lib.IS_NATIVE else PythonObservers(lib)
+        self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
+        self._links = ForwardLinks(self.steps.gradient)
+        self._calls = Calls(self._call_begins, self._call_ends, self.graphs.finished, self.steps.forward_begins)
+        self._threads = EveryThread(self._callback)
+
+    def _next_op(self) -> int:
+        return next(self._op_numbers)
+
+    # ---- on and off
+
+    def start(self) -> None:
+        self._links.install()
+        self._calls.install()
+        self._threads.install()
+        self._lib.set_recording(self.steps.recording)
+
+    def stop(self) -> None:
+        self._lib.set_recording(False)
+        self._threads.remove()
+        self._calls.remove()
+        self._links.remove()
+
+    # ---- ops
+
+    def _callback(self, op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
+        try:
+            if graph is None:
+                self._ran(op_type, inputs, outputs)
+                return None
+            if not isinstance(graph, func_graph.FuncGraph):
+                return None
+            return self._built(graph, op_type, op_name, inputs, attrs, outputs)
+        except Exception as error:
+            faults.report(f"recording op {op_type}", error)
+            return None
+
+    def _ran(self, op_type: str, inputs: Any, outputs: Any) -> None:
+        if not self.steps.recording or op_type.startswith("__"):
+            return  # functions are bracketed by _call_begins and _call_ends
+        forward = self._links.current()
+        forward_op = -1 if forward is None else self._forward_of(forward)
+        key = (op_type, self._stack_here(_EAGER_SKIP + 1), forward_op)
+        site = self._sites.get(key)
+        if site is None:
+            site = self._new_site(*key, outputs)
+        op, dtypes, is_update = site
+        if is_update:
+            self.steps.update()
+        self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, _as_buffer)
+
+    def _new_site(self, op_type: str, stack: int, forward: int, outputs: Any) -> tuple[int, int, int]:
+        """An eager op type at one place of the program: all its executions share one op row."""
+        with self._lock:
+            found = self._sites.get((op_type, stack, forward))
+            if found is not None:
+                return found
+            info = self.sources.info(stack)
+            phase = Phase.UPDATE if writes_variable(op_type) and info.phase is None else (info.phase or Phase.FORWARD)
+            file = info.user.file if info.user else ""
+            wanted = not self._policy.is_filtered or self._policy.wants_op(op_type, op_type, file)
+            op = self._next_op()
+            row = (op, -1, op_type, op_type, "", [], [], [], "{}", stack, int(phase), forward, wanted)
+            self.recorder.add("ops", row)
+            site = (op, self._dtypes if wanted else 0, int(phase == Phase.UPDATE))
+            self._sites[(op_type, stack, forward)] = site
+            return site
+
+    def _built(self, graph: Any, op_type: str, name: str, inputs: Any, attrs: Any, outputs: Any) -> Any:
+        forward = self._links.current()
+        forward_op = -1 if forward is None else self._forward_of(forward)
+        stack = self._stack_here(_GRAPH_SKIP + 1)
+        if op_type in ("Const", "Placeholder"):  # these come under the name that was asked for, not the one given
+            name = outputs[0].op.name
+        return self.graphs.created(graph, op_type, name, inputs, attrs, outputs, stack, forward_op)
+
+    def _forward_of(self, forward: Any) -> int:
+        """The number of the op being differentiated; -1 when it is not known."""
+        if hasattr(forward, "_id") and hasattr(forward, "_datatype_enum"):  # an eager tensor
+            return self._lib.maker_of(forward._id)
+        return self.graphs.op_number(forward)
+
+    # ---- calls of functions
+
+    def _call_begins(self, function: Any, args: tuple) -> Any:
+        self._threads.ensure()
+        if not self.steps.recording and self._policy.all_steps:
+            return None
+        try:
+            name = function.name.decode() if isinstance(function.name, bytes) else function.name
+            record = self.graphs.function(name)
+            forward = self._links.current()
+            forward_op = -1 if forward is None else self._forward_of(forward)
+            stack = self._stack_here(3)
+            site = self._sites.get((name, stack, forward_op)) or self._new_site(name, stack, forward_op, ())
+            if record is not None and record.trains:
+                self.steps.forward_begins()
+            execution = self._lib.call_begin(site[0], record.number if record else -1, args)
+            return execution, site[0], record
+        except Exception as error:
+            faults.report("recording a function call", error)
+            return None
+
+    def _call_ends(self, call: Any, outputs: Any) -> None:
+        try:
+            execution, op, record = call
+            self._lib.call_end(execution, op, outputs if isinstance(outputs, (list, tuple)) else ([] if outputs is not None else None))
+            if record is not None:
+                if record.has_gradient:
+                    self.steps.gradient()
+                if record.has_update:
+                    self.steps.update()
+        except Exception as error:
+            faults.report("recording the end of a function call", error)
+
+
+def _as_buffer(tensor: Any) -> Any:
+    """Bytes of a tensor whose type numpy has no buffer format for: the same bits as unsigned integers."""
+    array = tensor.numpy()
+    if not isinstance(array, (np.ndarray, np.generic)) or array.dtype.kind in "OSU":
+        raise TypeError("no plain bytes")
+    array = np.ascontiguousarray(array).reshape(np.shape(array))
+    return array.view(f"u{array.dtype.itemsize}") if array.dtype.kind == "V" or array.dtype.num > 24 else array
+
+
+def _original_line(file: str, line: int) -> tuple[str, int, str] | None:
+    """AutoGraph runs generated code; its map of lines is on this thread's mapper stack while it does."""
+    if "__autograph_generated_file" not in file:
+        return None
+    stack = tf_stack._source_mapper_stacks[tf_stack._get_thread_key()]
+    for mapper in reversed(stack):
+        found = mapper.get_effective_source_map().get((file, line))
+        if found is not None:
+            return found[0], found[1], found[2]
+    return None
+
+
+def versions() -> dict[str, str]:
+    """Of the libraries that this folder listens to."""
+    found = {"tensorflow": tf.__version__}
+    keras = sys.modules.get("keras")
+    if keras is not None:
+        found["keras"] = getattr(keras, "__version__", "?")
+    return found
