@@ -5,7 +5,8 @@
     python benchmarks/store.py --json store.json      the same numbers for a machine
 
 The rows look like a training run's: 750 to 1,200 tensors a step, each op's statistics on its own random walk and
-rounded to float32 as the recorder does, a few bad rows near the end.
+rounded to float32 as the recorder does, a few bad rows near the end. The times of a fresh Python are given with the
+trace in the page cache, and evicted from it.
 """
 
 from __future__ import annotations
@@ -27,35 +28,24 @@ import numpy as np
 
 OPS = 1200
 
-OPEN_AND_COUNT = """
+# Each is asked in a fresh Python; what it prints first is its own time, imports included.
+_ASK = """
 import sys, time
 began = time.perf_counter()
 from tdbg.store.reader import Trace
 trace = Trace.open(sys.argv[1])
-rows = trace.row_count("tensors")
-print(time.perf_counter() - began, rows)
+{question}
+print(time.perf_counter() - began)
 """
-FIRST_BAD = """
-import sys, time
-began = time.perf_counter()
-from tdbg.store.reader import Trace
-row = Trace.open(sys.argv[1]).first_bad()
-print(time.perf_counter() - began, row["seq"])
-"""
-OVERVIEW = """
-import sys, time
-began = time.perf_counter()
-from tdbg.store.reader import Trace
-rows = Trace.open(sys.argv[1]).rollup("ops").num_rows
-print(time.perf_counter() - began, rows)
-"""
-GROUP_BY = """
-import sys, time
-began = time.perf_counter()
-from tdbg.store.reader import Trace
-rows = Trace.open(sys.argv[1]).connect().execute("select op, max(max) from tensors group by op").fetchall()
-print(time.perf_counter() - began, len(rows))
-"""
+QUESTIONS = {
+    name: _ASK.format(question=question)
+    for name, question in {
+        "open_and_count": 'trace.row_count("tensors")',
+        "first_bad": "assert trace.first_bad()",
+        "rollup_ops": 'trace.rollup("ops")',
+        "sql_group_by": 'trace.connect().execute("SELECT op, max(max) FROM tensors GROUP BY op").fetchall()',
+    }.items()
+}
 
 
 class Workload:
@@ -161,13 +151,23 @@ def size(trace: Path, rows: int) -> dict[str, Any]:
     return {"bytes_per_row": sealed / rows, "bytes_per_row_with_rollups": (sealed + rollups) / rows}
 
 
-def cold(code: str, trace: Path, runs: int = 5) -> float:
-    """Milliseconds in a fresh Python, imports included, median of some; the files are in the page cache."""
+def cold(code: str, trace: Path, evict: bool = False, runs: int = 5) -> float:
+    """Milliseconds in a fresh Python, imports included, median of some; ``evict`` empties the page cache of it."""
     times = []
     for _ in range(runs):
+        if evict:
+            _evict(trace)
         done = subprocess.run([sys.executable, "-c", code, str(trace)], capture_output=True, text=True, check=True)
         times.append(float(done.stdout.split()[0]))
     return statistics.median(times) * 1e3
+
+
+def _evict(trace: Path) -> None:
+    for path in trace.rglob("*.*"):
+        if path.is_file():
+            with open(path, "rb") as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def _memory(field: str) -> int:
@@ -187,14 +187,10 @@ def main() -> None:
     trace = options.keep or folder / "bench.tdbg"
     try:
         numbers = write(trace, options.rows) | size(trace, options.rows)
-        numbers |= {
-            "open_and_count_ms": cold(OPEN_AND_COUNT, trace),
-            "first_bad_ms": cold(FIRST_BAD, trace),
-            "rollup_ops_ms": cold(OVERVIEW, trace),
-            "sql_group_by_ms": cold(GROUP_BY, trace),
-            "cpus": os.cpu_count(),
-            "page_cache": "warm",
-        }
+        for name, code in QUESTIONS.items():
+            numbers[f"{name}_ms"] = cold(code, trace)
+            numbers[f"{name}_evicted_ms"] = cold(code, trace, evict=True)
+        numbers["cpus"] = os.cpu_count()
     finally:
         shutil.rmtree(folder)
     for name, number in numbers.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import tensorflow as tf
 
@@ -70,28 +72,12 @@ class Transformer(tf.Module):
         return tf.matmul(x, self.head)
 
 
-def adam(variables: list[tf.Variable]):
-    """Adam as in the paper, written out: its ops are part of the step."""
-    first = [tf.Variable(tf.zeros_like(v)) for v in variables]
-    second = [tf.Variable(tf.zeros_like(v)) for v in variables]
-    count = tf.Variable(0.0)
-
-    def update(gradients: list[tf.Tensor]) -> None:
-        count.assign_add(1.0)
-        rate = 1e-3 * tf.sqrt(1.0 - tf.pow(0.999, count)) / (1.0 - tf.pow(0.9, count))
-        for v, m, s, g in zip(variables, first, second, gradients, strict=True):
-            g = tf.convert_to_tensor(g)
-            m.assign(0.9 * m + 0.1 * g)
-            s.assign(0.999 * s + 0.001 * tf.square(g))
-            v.assign_sub(rate * m / (tf.sqrt(s) + 1e-8))
-
-    return update
-
-
-def make_step(width: int, jit: bool = False):
-    """A fresh model and its compiled training step: step(ids, targets) -> loss."""
+def make_step(width: int) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
+    """A fresh model and its compiled training step with Keras' Adam: step(ids, targets) -> loss."""
     model = Transformer(width)
-    update = adam(list(model.trainable_variables))
+    weights = list(model.trainable_variables)
+    optimizer = tf.keras.optimizers.Adam(1e-3)
+    optimizer.build(weights)
 
     @tf.function
     def step(ids: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
@@ -99,7 +85,7 @@ def make_step(width: int, jit: bool = False):
             logits = model(ids)
             losses = tf.nn.sparse_softmax_cross_entropy_with_logits(tf.reshape(targets, [-1]), logits)
             loss = tf.reduce_mean(losses)
-        update(tape.gradient(loss, list(model.trainable_variables)))
+        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
         return loss
 
     return step

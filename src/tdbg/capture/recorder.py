@@ -6,6 +6,7 @@ Whatever fails here is counted and said once; the host program goes on.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import socket
 import sys
@@ -18,14 +19,15 @@ from typing import Any
 import numpy as np
 
 from tdbg.capture import faults
-from tdbg.capture.events import Decoder
 from tdbg.capture.source import script_of
 from tdbg.config import Config
+from tdbg.native.record import RING_FILE
 from tdbg.native.reference import DTYPES
 from tdbg.store.format import SCHEMAS
+from tdbg.store.reader import Trace
+from tdbg.store.records import Decoder
 from tdbg.store.writer import TraceWriter
 
-RING_FILE = "ring.bin"
 INHERITED = ("graphs", "ops", "controls", "functions", "shapes", "stacks", "frames", "sources", "steps")
 _BAD_VALUE_BYTES, _VALUES_PER_OP = 256 << 20, 2
 
@@ -141,10 +143,12 @@ class Recorder:
         """The child's own folder. Its events refer to ops and stacks that the parent wrote: copy those."""
         seed, self._seed = self._seed, None
         self.writer = TraceWriter(self.path, self._process(), segment_bytes=self.config.segment_bytes)
-        for name in SCHEMAS:
-            if name in INHERITED and seed is not None:
-                for batch in read_hot(seed, name):
-                    self.writer.append(name, {c: batch.column(c) for c in SCHEMAS[name].names})
+        if seed is None:
+            return
+        parent = next(tables for tables in Trace.open(self.path)._processes if tables.folder == seed)
+        for name in INHERITED:
+            for rows in parent.read(name, SCHEMAS[name].names):
+                self.writer.append(name, {column: rows[column].combine_chunks() for column in rows.column_names})
 
     # ---- producers
 
@@ -247,7 +251,10 @@ class Recorder:
 
     def _give_up(self, error: OSError) -> None:
         """The disk is full or gone: what is written stays readable, the rest is counted, training goes on."""
-        self.writer = None
+        writer, self.writer = self.writer, None
+        if writer is not None:
+            with contextlib.suppress(OSError, ValueError):
+                writer.close({"ended": 0, "stopped": str(error)})
         faults.say(
             f"the trace can not be written any more ({error.strerror or error}); recording stopped, your program "
             f"goes on. What was written is readable: tdbg why {self.path.name}"

@@ -27,6 +27,7 @@ def _library_folders() -> tuple[str, ...]:
 
 
 _LIBRARIES = _library_folders()
+_DEMOS = os.path.join(os.path.realpath(_HERE), "demos") + os.sep  # programs to debug, wherever they are installed
 
 
 def is_user_file(file: str) -> bool:
@@ -34,7 +35,7 @@ def is_user_file(file: str) -> bool:
     if file.startswith("<"):
         return file.startswith(("<ipython-input", "<string>", "<stdin>"))
     path = os.path.realpath(file)
-    return not path.startswith(_LIBRARIES) and f"{os.sep}site-packages{os.sep}" not in path
+    return path.startswith(_DEMOS) or not path.startswith(_LIBRARIES) and f"{os.sep}site-packages{os.sep}" not in path
 
 
 class StackInfo(NamedTuple):
@@ -46,7 +47,7 @@ class StackInfo(NamedTuple):
 
 
 Sink = Callable[[str, tuple], None]
-Remap = Callable[[str, int], tuple[str, int, str] | None]
+Remap = Callable[[str, int], tuple[str, int, str | None] | None]
 PhaseOf = Callable[[str, str], Phase | None]
 
 
@@ -81,7 +82,7 @@ class Sources:
             file, function = code.co_filename, code.co_qualname
             mapped = self._remap(file, line)
             if mapped:
-                file, line, function = mapped
+                file, line, function = mapped[0], mapped[1], mapped[2] or function
             frame, is_user = self._intern(file, line, function)
             user = Frame(file, line, function, True) if is_user else info.user
             info = StackInfo(frame, user, self._phase_of(file, function) or info.phase)

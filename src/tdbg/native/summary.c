@@ -15,7 +15,7 @@
 #include <immintrin.h>
 #endif
 
-enum { BLOCK = 1024 };
+enum { BLOCK = 1024, QUICK = 16 };
 
 /* ---- types ------------------------------------------------------------------------------------------------------- */
 
@@ -102,6 +102,7 @@ typedef struct {
     int (*pack_finite[2])(const void *data, int n, void *packed, tdbg_summary *out); /* F32 and F64 */
     void (*widen[WIDENINGS])(const void *data, int n, void *wide);
     int (*any_bad[BAD_CHECKS])(const void *data, int n, uint64_t exponent_step);
+    int (*quick_f32)(const void *data, int n, tdbg_keys *keys, tdbg_sums *sums); /* NULL, or 1 when it could tell */
 } tdbg_kernels;
 
 #define KERNEL(name) name##_baseline
@@ -114,12 +115,14 @@ typedef struct {
 #define TARGET __attribute__((target("avx2,fma,f16c")))
 #define VECTOR_BYTES 32
 #define F16C
+#include "quick_f32.h"
 #include "summary_kernels.h"
 
 #define KERNEL(name) name##_avx512
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
 #define VECTOR_BYTES 64
 #define F16C
+#include "quick_f32.h"
 #include "summary_kernels.h"
 #endif
 
@@ -204,15 +207,17 @@ typedef struct {
 static void add_block(const tdbg_kernels *kernels, tdbg_form form, const void *block, int n, void *buffer,
                       tdbg_totals *totals, tdbg_summary *out) {
     tdbg_keys keys = {.zero_low = zero_low[form], .zero_high = zero_high[form]};
-    kernels->keys[form](block, n, &keys);
-    if (form <= F64 && (keys.high >= infinity_key[form] || keys.low <= ~infinity_key[form])) {
+    tdbg_sums sums;
+    const int done = form == F32 && kernels->quick_f32 && n >= QUICK && n % QUICK == 0 &&
+                     kernels->quick_f32(block, n, &keys, &sums);
+    if (!done) kernels->keys[form](block, n, &keys);
+    if (!done && form <= F64 && (keys.high >= infinity_key[form] || keys.low <= ~infinity_key[form])) {
         n = kernels->pack_finite[form](block, n, buffer, out);
         if (n == 0) return;
         block = buffer;
         kernels->keys[form](block, n, &keys);
     }
-    tdbg_sums sums;
-    kernels->sums[form](block, n, &sums);
+    if (!done) kernels->sums[form](block, n, &sums);
 
     out->negative += keys.negative;
     out->positive += keys.positive;

@@ -229,6 +229,9 @@ static const tdbg_kernels KERNEL(kernels) = {
             [WIDEN_BOOL] = KERNEL(widen_bool),
         },
     .any_bad = {KERNEL(any_bad_8), KERNEL(any_bad_16), KERNEL(any_bad_32), KERNEL(any_bad_64)},
+#ifdef F16C
+    .quick_f32 = KERNEL(quick_f32),
+#endif
 };
 
 #undef DEFINE_KEYS

@@ -29,6 +29,7 @@ typedef struct TF_ShapeInferenceContext TF_ShapeInferenceContext;
   F(TF_Status *, TF_NewStatus, (void))                                                                               \
   F(void, TF_DeleteStatus, (TF_Status *))                                                                            \
   F(int, TF_GetCode, (const TF_Status *))                                                                            \
+  F(void, TF_SetStatus, (TF_Status *, int, const char *))                                                            \
   F(const char *, TF_Message, (const TF_Status *))                                                                   \
   F(TF_OpDefinitionBuilder *, TF_NewOpDefinitionBuilder, (const char *))                                             \
   F(void, TF_OpDefinitionBuilderAddAttr, (TF_OpDefinitionBuilder *, const char *))                                   \
@@ -149,35 +150,51 @@ static void record_bad(TF_OpKernelContext *context, TF_Status *status, tdbg_obse
   }
 }
 
+/* One status per thread, made once: TF_NewStatus allocates, and an observer runs a thousand times a step. */
+static TF_Status *clean_status(void) {
+  static _Thread_local TF_Status *status;
+  if (!status) status = TF_NewStatus();
+  if (TF_GetCode(status)) TF_SetStatus(status, 0, "");
+  return status;
+}
+
+static void look(observer *self, TF_OpKernelContext *context, const TF_Tensor *tensor, TF_Status *status) {
+  const tdbg_shape *last = atomic_load_explicit(&self->last_shape, memory_order_acquire);
+  tdbg_observation seen;
+  seen.op = self->op;
+  seen.graph = self->graph;
+  seen.slot = self->slot;
+  seen.flags = self->flags;
+  seen.tensor = -1;
+  seen.keep = false;
+  describe(tensor, last, &seen);
+  if (seen.shape != last) atomic_store_explicit(&self->last_shape, seen.shape, memory_order_release);
+  seen.execution = self->detached ? -1 : tdbg_execution_of(TF_GetStepId(context), self->graph);
+  /* The root frame's id is 0; a while loop runs in a frame of its own. */
+  seen.iteration = TF_GetFrameId(context) ? (int32_t)TF_GetIterId(context) : -1;
+  tdbg_measure(&seen);
+  int evidence = seen.flags & TDBG_BAD ? TF_NumInputs(context) - 1 : 0;
+  if (evidence > 0)
+    record_bad(context, status, &seen, evidence);
+  else
+    tdbg_emit(&seen);
+}
+
 static void observer_compute(void *kernel, TF_OpKernelContext *context) {
   observer *self = kernel;
-  TF_Status *status = TF_NewStatus();
+  TF_Status *status = clean_status();
   TF_Tensor *tensor = NULL;
   TF_GetInput(context, 0, &tensor, status);
   if (TF_GetCode(status)) {
     TF_OpKernelContext_Failure(context, status);
-    TF_DeleteStatus(status);
     return;
   }
-  if (atomic_load_explicit(&tdbg_recording, memory_order_relaxed)) {
-    const tdbg_shape *last = atomic_load_explicit(&self->last_shape, memory_order_acquire);
-    tdbg_observation seen = {.op = self->op, .graph = self->graph, .slot = self->slot, .flags = self->flags,
-                             .tensor = -1, .iteration = -1};
-    describe(tensor, last, &seen);
-    if (seen.shape != last) atomic_store_explicit(&self->last_shape, seen.shape, memory_order_release);
-    seen.execution = self->detached ? -1 : tdbg_execution_of(TF_GetStepId(context), self->graph);
-    /* The root frame's id is 0; a while loop runs in a frame of its own. */
-    if (TF_GetFrameId(context)) seen.iteration = (int32_t)TF_GetIterId(context);
-    tdbg_measure(&seen);
-    int evidence = seen.flags & TDBG_BAD ? TF_NumInputs(context) - 1 : 0;
-    if (evidence > 0)
-      record_bad(context, status, &seen, evidence);
-    else
-      tdbg_emit(&seen);
+  if (atomic_load_explicit(&tdbg_recording, memory_order_relaxed)) look(self, context, tensor, status);
+  if (self->passes_through) {
+    if (TF_GetCode(status)) TF_SetStatus(status, 0, "");
+    TF_SetOutput(context, 0, tensor, status);
   }
-  if (self->passes_through) TF_SetOutput(context, 0, tensor, status);
   TF_DeleteTensor(tensor);
-  TF_DeleteStatus(status);
 }
 
 static void same_shape(TF_ShapeInferenceContext *context, TF_Status *status) {

@@ -1,4 +1,138 @@
-"""The trace on disk: layout, table schemas and invariants. (SPECIFICATION TO COME)"""
+"""The trace on disk. This docstring is the specification: another reader can be written from it alone.
+
+Layout
+======
+
+::
+
+    NAME.tdbg/
+      trace.json                        {"format": "tdbg", "version": 1}
+      HOST-PID-STARTED/                 one folder per writing process; no two processes write to the same one
+        process.json                    pid, host, started (ns since the epoch), rank, argv, mode, versions, ...
+        ops.arrows  frames.arrows  ...  a small table: one hot file
+        tensors-000001.parquet          a large table: numbered segments, sealed ...
+        tensors-000001.ops.parquet      ... with their rollups ...
+        tensors-000001.steps.parquet
+        tensors-000002.arrows           ... or still hot
+        values-000001.blob              full tensors
+        end.json                        ended (ns), rows (written, per table), lost (not written, per table), and what
+                                        the recorder adds; while it is missing the process runs, or it died
+
+JSON files are UTF-8 objects; keys that a reader does not know are to be ignored. Files with other names, ``*.part``
+among them, are not part of the trace. The tables in SEALED_TABLES come in segments numbered from 000001; the rows of a
+table are those of its segments in order. If a segment is there both as ``.parquet`` and ``.arrows``, the Parquet file
+is the segment: a writer seals under a temporary name, syncs, renames rollups and then rows, and removes the hot file.
+Sealing keeps the order of rows. A damaged hot segment is not sealed. After a crash hot segments simply stay.
+
+Hot files and blobs: frames
+===========================
+
+A hot file is a sequence of frames and nothing else. All integers are little-endian and unsigned:
+
+====== ===== =================================================================================
+offset bytes meaning
+====== ===== =================================================================================
+0      4     ``TDBF``
+4      4     CRC-32 (zlib's) of everything after it: header bytes 8 to 31, payload, padding
+8      4     kind: 1 Arrow schema, 2 Arrow record batch, 3 value, 4 value compressed with zstd
+12     4     rows in the batch (kind 2), 1 for a value, 0 for a schema
+16     8     payload bytes
+24     8     where this frame begins in its file
+32     ...   payload, then zeros up to a multiple of 8 bytes
+====== ===== =================================================================================
+
+CRC-32 and not CRC-32C, because every language's standard library has it at native speed. The position is part of the
+header so that a copy of a frame inside another frame's payload is never taken for a frame.
+
+The first frame of an ``.arrows`` file is of kind 1, an encapsulated Arrow IPC schema message; all others are of kind 2,
+encapsulated Arrow IPC record batch messages of that schema, without compression or dictionaries. Put one behind the
+other, the payloads are an Arrow IPC stream.
+
+A frame counts only when it is whole and its checksum is right. A file may end in the middle of a frame: normal while
+the program runs, and after it was killed. Where a frame is wrong, search on for ``TDBF`` until a frame verifies, count
+the bytes passed over and tell the user; if none follows, the file ends there.
+
+Values
+======
+
+A row of ``values`` says which blob (``segment``) holds a full tensor and at which ``offset`` its frame begins. The
+payload is the tensor's bytes, row-major and little-endian, as they are (kind 3) or as one zstd frame (kind 4).
+``hash`` is BLAKE2b with a 16-byte digest over dtype (u8), rank (u32), dims (i64 each) and the uncompressed bytes; a
+reader must check it. Equal hashes mean equal tensors. The same tensor is not stored again while the writer remembers
+it (the last 262,144 distinct ones), so equal values may, rarely, have different numbers.
+
+Parquet
+=======
+
+Ordinary Parquet with page checksums and zstd; any reader will do. ``flags``, ``nan``, ``neg_inf``, ``pos_inf`` and
+``seq`` have statistics, so a search for bad rows skips row groups of about 65,536 rows.
+
+Rollups summarise one segment of ``tensors`` and are sorted by their key: ``.ops`` by (op, slot), ``.steps`` by step.
+Both have rows, first_seq, last_seq, bad (rows with flag BAD) and first_bad_seq (-1: none); ``.ops`` also first_step,
+last_step, the sums of nan, neg_inf and pos_inf, and the least min and greatest max (NaN: no finite number). They can
+be made again from the rows.
+
+Tables
+======
+
+Types are in SCHEMAS. Times are nanoseconds since the epoch. Numbers that name rows (op, graph, stack, ...) are unique
+within a process, not across processes; readers add a column ``process``. -1 means none. No column holds nulls, but for
+the counts and statistics of a tensor that were not computed (NUMBER_COLUMNS), and columns that an older tdbg did not
+write yet. SCHEMAS is in reading order: a row refers to rows of its own table and of tables further down, and those
+reach the disk first (by the same ``flush`` at the latest). So whoever reads a trace that grows reads in this order.
+
+``tensors``: one tensor that was looked at.
+    seq         position among all events of the process, over all threads; rows are nearly, not strictly, in its order
+    time, step  when, and in which training step
+    thread      the operating system's thread number
+    execution   the eager op or function call that it belongs to
+    op, slot    which output of which op
+    iteration   of the innermost loop around it, -1 outside loops
+    dtype       model.DType
+    shape       row of ``shapes``
+    elements    number of elements
+    negative, zero, positive, neg_inf, pos_inf, nan
+                how many of each (finite negative and positive); null without flag NUMBERS
+    min, max, mean, std
+                of the finite elements, NaN when there are none; null without flag NUMBERS. For tensors of at most 32
+                bits an element they are rounded to float32, which is what makes the rows small
+    flags       bits of model.Flag
+    tensor      the framework's number of an eager tensor, which ``executions.inputs`` refers to
+    value       row of ``values`` when the tensor was kept whole
+``ends``: a function call came back (``failed``: with an error) at ``time``, with these ``outputs`` (tensor numbers).
+``executions``: one eager op or call of a function.
+    execution   its number
+    seq, time, step, thread   as in ``tensors``
+    op          the op (a line of code that ran an eager op); graph: the function's graph when it is a call
+    inputs      numbers of the eager tensors that went in
+``steps``: training ``step`` began at ``time``, before event ``seq``; ``source`` is what told so.
+``functions``: ``graph`` became callable under the name ``function``: its argument ops, and the ops and slots whose
+    outputs are its results.
+``controls``: ``op`` waits for ``input_op`` without taking a value from it.
+``ops``: an op of a graph, or an eager op at one place of the program.
+    op, graph, name, type, device   graph is -1 for eager ops
+    input_ops, input_slots          where each input comes from, -1 unknown
+    output_dtypes                   model.DType of each output
+    attributes                      as text
+    stack                           where it was made
+    phase                           model.Phase
+    forward                         for an op of a gradient: the op that it differentiates
+    observed                        whether its outputs are looked at
+``graphs``: ``graph`` was built inside ``outer`` by ``function`` at ``stack`` and ``time``.
+``shapes``: the ``dims`` of each shape number.
+``stacks``: a stack is its innermost ``frame`` and a ``parent`` stack (the caller).
+``frames``: ``line`` in ``function`` of ``file``; ``is_user``: code that the user wrote, not a library's.
+``sources``: the ``text`` of a file as it was at ``time``.
+``values``: see above; ``stored`` is the payload's size, ``bytes`` the tensor's.
+``notes``: everything that was dropped, skipped, sampled or could not be done: ``count`` of what ``kind``, and why.
+
+Versions
+========
+
+``version`` grows when something that an older reader relies on changes or goes; a new table, column, key or rollup does
+not count, for readers ignore what they do not know and give null for what is not there. A reader reads every version
+up to its own. Of a newer one it reads nothing, and says which version the trace has and how to get a newer tdbg.
+"""
 
 from __future__ import annotations
 
@@ -119,7 +253,7 @@ SCHEMAS: dict[str, pa.Schema] = {
 SEALED_TABLES = frozenset({"tensors", "executions", "ends"})
 
 # The only columns that may hold nulls: in rows of ``tensors`` without Flag.NUMBERS.
-NUMBER_COLUMNS = frozenset("negative zero positive neg_inf pos_inf nan min max mean std".split())
+NUMBER_COLUMNS = frozenset(["negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std"])
 
 WRITE_ORDER = tuple(reversed(SCHEMAS))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
@@ -40,11 +41,6 @@ def frame_parts(kind: int, rows: int, payload: bytes | memoryview, position: int
     return [HEADER.pack(MAGIC, crc, kind, rows, size, position), payload, padding]
 
 
-def frame_size(payload_bytes: int) -> int:
-    """Bytes a frame takes in its file: header, payload and padding."""
-    return HEADER.size + payload_bytes + -payload_bytes % ALIGNMENT
-
-
 def read_frames(file: BinaryIO, start: int = 0) -> Iterator[Frame | Gap]:
     """Frames from ``start`` to the end of the file as it is now; damage between two whole frames comes as a Gap."""
     position = start
@@ -73,15 +69,14 @@ def read_frame_at(file: BinaryIO, position: int) -> Frame | None:
 
 
 def _check(header: bytes, file: BinaryIO, position: int) -> Frame | None:
+    """The frame whose header was just read from ``position``; ``file`` stands behind that header."""
     size = _payload_size(header, position)
     if size is None:
         return None
     padded = size + -size % ALIGNMENT
-    # A damaged length may claim anything, so ask the file how much there is before reserving memory for it.
-    file.seek(0, 2)
-    if file.tell() < position + HEADER.size + padded:
+    # A damaged length may claim anything, so see how much there is before reserving memory for it.
+    if os.fstat(file.fileno()).st_size < position + HEADER.size + padded:
         return None
-    file.seek(position + HEADER.size)
     return _verified(header, memoryview(file.read(padded)), size, position)
 
 

@@ -146,22 +146,26 @@ class Trace:
         return total
 
     def _value_row(self, process: int, value_id: int) -> dict[str, Any] | None:
-        for attempt in ("remembered", "read again"):
-            rows = self._value_rows.get(process) if attempt == "remembered" else None
-            if rows is None:
-                parts = self._processes[process].read("values", SCHEMAS["values"].names)
-                rows = pa.concat_tables(parts) if parts else SCHEMAS["values"].empty_table()
-                self._value_rows[process] = rows
-            found = np.flatnonzero(rows["value"].to_numpy() == value_id)
-            if len(found):
-                return rows.slice(int(found[0]), 1).to_pylist()[0]
-        return None
+        """Looked up in what was read last time first, and on disk once more when it is not there."""
+        remembered = self._value_rows.get(process)
+        row = None if remembered is None else _row_of_value(remembered, value_id)
+        if row is None:
+            parts = self._processes[process].read("values", SCHEMAS["values"].names)
+            rows = pa.concat_tables(parts) if parts else SCHEMAS["values"].empty_table()
+            self._value_rows[process] = rows
+            row = _row_of_value(rows, value_id)
+        return row
 
 
 def _schema_of(name: str) -> pa.Schema:
     if name not in SCHEMAS:
         raise TdbgError(f"A trace has no table {name}; it has {', '.join(SCHEMAS)}.")
     return SCHEMAS[name]
+
+
+def _row_of_value(rows: pa.Table, value_id: int) -> dict[str, Any] | None:
+    found = np.flatnonzero(rows["value"].to_numpy() == value_id)
+    return rows.slice(int(found[0]), 1).to_pylist()[0] if len(found) else None
 
 
 def _with_process(rows: pa.Table, index: int) -> pa.Table:

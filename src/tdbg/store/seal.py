@@ -33,7 +33,7 @@ ENCODINGS: dict[str, dict[str, str]] = {
         "std": _SPLIT,
     },
     "executions": {"execution": _DELTA, "seq": _DELTA, "time": _DELTA, "inputs.list.element": _DELTA},
-    "ends": {"execution": _DELTA, "time": _DELTA},
+    "ends": {"execution": _DELTA, "time": _DELTA, "outputs.list.element": _DELTA},
 }
 
 
@@ -72,7 +72,7 @@ def parquet_options(table: str, schema: pa.Schema) -> dict[str, Any]:
     return {
         "compression": "zstd",
         "compression_level": 1,
-        "use_dictionary": [name for name in schema.names if name not in encodings],
+        "use_dictionary": [field.name for field in schema if field.name not in encodings and not field.type.num_fields],
         "column_encoding": dict(encodings),
         "write_statistics": True,
         "write_page_checksum": True,

@@ -37,14 +37,16 @@ class Segment:
 
 @dataclass(slots=True)
 class HotState:
-    """How far a hot file has been read; reading goes on from here when the file has grown."""
+    """How far a hot file has been read; reading goes on from here when the file has grown.
+
+    ``lost`` counts the damaged bytes passed over, ``tail`` the bytes after the last whole frame.
+    """
 
     end: int = 0
     rows: int = 0
     lost: int = 0
     tail: int = 0
     schema: pa.Schema | None = None
-    unreadable: int = 0
 
 
 def list_segments(folder: Path) -> dict[str, list[Segment]]:

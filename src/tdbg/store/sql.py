@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -29,7 +30,7 @@ def connect(processes: Sequence[ProcessTables]) -> duckdb.DuckDBPyConnection:
             if files:
                 allowed += map(str, files)
                 names = ", ".join(_quoted(str(file)) for file in files)
-                selects.append(_select(table, tables.process.index, f"read_parquet([{names}])"))
+                selects.append(_select(table, tables.process.index, f"read_parquet([{names}])", _columns(files[0])))
             if in_memory:
                 name = f"_hot_{table}_{tables.process.index}"
                 connection.register(name, pa.concat_tables(in_memory))
@@ -56,9 +57,17 @@ def check_is_query(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
             )
 
 
-def _select(table: str, process: int, source: str) -> str:
-    columns = ", ".join(f'"{name}"' for name in SCHEMAS[table].names)
+def _select(table: str, process: int, source: str, present: Sequence[str] | None = None) -> str:
+    """One process's rows; ``present`` are the columns that its version of tdbg wrote (None: all)."""
+    names = SCHEMAS[table].names
+    columns = ", ".join(f'"{name}"' if present is None or name in present else f'NULL AS "{name}"' for name in names)
     return f"SELECT {process}::INTEGER AS process, {columns} FROM {source}"
+
+
+def _columns(file: Path) -> list[str]:
+    import pyarrow.parquet as pq
+
+    return pq.read_schema(file).names
 
 
 def _quoted(text: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from tdbg.model import Flag
-from tdbg.store import rollup
+from tdbg.store import ring, rollup
 from tdbg.store.format import SCHEMAS, rollup_name
 from tdbg.store.process import ProcessInfo
 from tdbg.store.segments import (
@@ -26,7 +26,7 @@ from tdbg.store.segments import (
 
 # Further sources of rows in a process's folder, such as a ring file: each takes the folder and a table's name, and
 # gives rows that no segment holds, or None.
-EXTRA_ROWS: list[Callable[[Path, str], pa.Table | None]] = []
+EXTRA_ROWS: list[Callable[[Path, str], pa.Table | None]] = [ring.read]
 
 _UNREADABLE = (pa.ArrowException, OSError)
 
@@ -88,7 +88,7 @@ class ProcessTables:
     def problems(self) -> list[str]:
         """Everything found missing or damaged, in sentences; looks through all hot files and Parquet footers."""
         counts = {table: self.count(table) for table in SCHEMAS}
-        found = [*self.process.problems, *self._unreadable.values()]
+        found = [*self.process.problems, *self._unreadable.values(), *ring.problems(self.folder)]
         is_running = self.process.state == "running"
         for path, state in self._hot.items():
             file = f"{self.process.name}/{path.name}"
@@ -111,7 +111,16 @@ class ProcessTables:
 
     def _extra(self, table: str) -> list[pa.Table]:
         found = (source(self.folder, table) for source in EXTRA_ROWS)
-        return [rows for rows in found if rows is not None and len(rows)]
+        new = (self._without_written(table, rows) for rows in found if rows is not None)
+        return [rows for rows in new if len(rows)]
+
+    def _without_written(self, table: str, rows: pa.Table) -> pa.Table:
+        """A process that was killed while it wrote its ring's rows to segments has left some of them twice."""
+        key = "seq" if "seq" in rows.column_names else "execution"
+        written = [self._segment_rows(segment, [key])[key].to_numpy() for segment in self.segments(table)]
+        if not written:
+            return rows
+        return rows.filter(pa.array(~np.isin(rows[key].to_numpy(), np.concatenate(written))))
 
     def _segment_rows(self, segment: Segment, columns: Sequence[str]) -> pa.Table:
         if not segment.is_sealed:

@@ -6,18 +6,16 @@ import hashlib
 import struct
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from tdbg.errors import TdbgError
 from tdbg.model import DType
-from tdbg.store.format import KIND_VALUE, KIND_VALUE_ZSTD, blob_name
+from tdbg.store.format import KIND_VALUE, KIND_VALUE_ZSTD, SCHEMAS, blob_name
 from tdbg.store.frames import read_frame_at
-
-if TYPE_CHECKING:
-    from tdbg.store.hotfile import HotFile
+from tdbg.store.hotfile import HotFile
 
 BLOB_BYTES = 256 << 20
 # Remembering every hash would cost a long run ever more memory; values that repeat, repeat soon.
@@ -41,11 +39,10 @@ def content_hash(data: bytes | memoryview, dtype: int, dims: Sequence[int]) -> b
 
 
 class ValueWriter:
-    """Appends values to ``values-NNNNNN.blob`` and keeps the rows of the ``values`` table until they are taken."""
+    """Appends values to ``values-NNNNNN.blob`` and makes the rows of the ``values`` table."""
 
-    def __init__(self, folder: Path, open_file: type[HotFile]) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._open_file = open_file
         self._file: HotFile | None = None
         self._segment = 0
         self._next = 0
@@ -72,22 +69,19 @@ class ValueWriter:
         if len(self._known) > REMEMBERED:
             del self._known[next(iter(self._known))]
         row = (value, key, dtype, dims, self._segment, offset, payload.nbytes, flat.nbytes)
-        return value, dict(zip(VALUE_COLUMNS, ([cell] for cell in row), strict=True))
+        return value, dict(zip(SCHEMAS["values"].names, ([cell] for cell in row), strict=True))
 
     def _blob(self) -> HotFile:
         if self._file is None or self._file.size >= BLOB_BYTES:
             if self._file is not None:
                 self._file.close()
             self._segment += 1
-            self._file = self._open_file(self._folder / blob_name(self._segment))
+            self._file = HotFile(self._folder / blob_name(self._segment))
         return self._file
 
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
-
-
-VALUE_COLUMNS = ("value", "hash", "dtype", "dims", "segment", "offset", "stored", "bytes")
 
 
 def read_value(folder: Path, row: dict) -> np.ndarray | RawValue:

@@ -46,7 +46,7 @@ class TraceWriter:
         self._files: dict[str, HotFile] = {}
         self._numbers = dict.fromkeys(SEALED_TABLES, 1)
         self._unsealed: list[tuple[str, int]] = []
-        self._values = ValueWriter(self.folder, HotFile)
+        self._values = ValueWriter(self.folder)
         self._closed = False
 
     def append(self, table: str, columns: Mapping[str, Column]) -> None:
@@ -249,5 +249,9 @@ def _folder_names(trace: Path, process: dict[str, Any]) -> Iterator[Path]:
 def _write_json(path: Path, content: dict[str, Any]) -> None:
     """Whole or not at all: readers look at any moment."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_text(json.dumps(content, indent=1, default=str) + "\n", encoding="utf-8")
-    os.replace(part, path)
+    try:
+        part.write_text(json.dumps(content, indent=1, default=str) + "\n", encoding="utf-8")
+        os.replace(part, path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise

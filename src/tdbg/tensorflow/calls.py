@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorflow.python.eager import backprop
+from tensorflow.python.eager import backprop, context
 from tensorflow.python.eager.polymorphic_function import atomic_function, function_context
 
 from tdbg.capture import faults
@@ -89,7 +89,8 @@ class Calls:
 
     def _wrap_push_tape(self, original: Any) -> Any:
         def _push_tape(tape: Any) -> None:
-            self._tape_begins()
+            if context.executing_eagerly():  # and not merely being traced
+                self._tape_begins()
             original(tape)
 
         return _push_tape

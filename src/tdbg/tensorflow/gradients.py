@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorflow.python import pywrap_tfe
-from tensorflow.python.eager import backprop
+from tensorflow.python.eager import backprop, context
 from tensorflow.python.ops import gradients_util
 
 
@@ -34,7 +34,8 @@ class ForwardLinks:
     def _inside(self, forward: Any, compute: Callable[[], Any]) -> Any:
         before = self.current()
         self._local.forward = forward
-        self._gradient_taken()
+        if context.executing_eagerly():  # and not merely being traced
+            self._gradient_taken()
         try:
             return compute()
         finally:

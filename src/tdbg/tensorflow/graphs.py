@@ -20,7 +20,7 @@ from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.model import DType, Flag, Phase
 from tdbg.tensorflow.dtypes import code_of
-from tdbg.tensorflow.observers import OBSERVE, WATCH
+from tdbg.tensorflow.observers import is_observer
 from tdbg.tensorflow.op_kinds import CALLS, ENTRANCES, RISKY, SILENT, writes_variable
 
 _LONGEST_ATTRIBUTE = 200
@@ -29,10 +29,11 @@ _LONGEST_ATTRIBUTE = 200
 class GraphRecord:
     """What tdbg keeps of one FuncGraph while the program runs."""
 
-    def __init__(self, number: int, detached: bool, compiled: bool) -> None:
-        self.number, self.detached, self.compiled = number, detached, compiled
+    def __init__(self, number: int, is_outermost: bool, detached: bool, compiled: bool) -> None:
+        self.number, self.is_outermost = number, is_outermost
+        self.detached, self.compiled = detached, compiled  # detached: a dataset's, which runs apart from any call
         self.ops: dict[str, int] = {}  # op name -> op number
-        self.fresh_reads: set[str] = set()  # variables already read and not written since
+        self.fresh_reads: set[str] = set()  # variables whose value is known: read or assigned, and not changed since
         self.has_gradient = self.has_update = False
 
     @property
@@ -62,7 +63,7 @@ class Graphs:
             outer_record = self._records.get(outer) if outer is not None else None
             detached = _is_dataset(graph) or bool(outer_record and outer_record.detached)
             compiled = control_flow_util.GraphOrParentsInXlaContext(graph)
-            record = GraphRecord(self._count, detached, compiled)
+            record = GraphRecord(self._count, outer_record is None, detached, compiled)
             self._count += 1
             self._records[graph] = record
             name = getattr(graph, "name", "") or "graph"
@@ -113,7 +114,9 @@ class Graphs:
         self, record: GraphRecord, op_type: str, name: str, inputs: Sequence[Any], dtypes: list[DType], file: str
     ) -> list[int]:
         """The output slots worth an observer."""
-        if writes_variable(op_type) and inputs:
+        if op_type == "AssignVariableOp":
+            record.fresh_reads.add(inputs[0].name)  # what is read next is what was just assigned
+        elif writes_variable(op_type) and inputs:
             record.fresh_reads.discard(inputs[0].name)
         if op_type in SILENT or op_type == "Const":
             return []
@@ -121,7 +124,7 @@ class Graphs:
             if inputs[0].name in record.fresh_reads:
                 return []  # the same value as the read before
             record.fresh_reads.add(inputs[0].name)
-        wanted = self._policy.input_dtypes if op_type in ENTRANCES else self._policy.dtypes
+        wanted = self._policy.input_dtypes if op_type in ENTRANCES and record.is_outermost else self._policy.dtypes
         slots = [slot for slot, dtype in enumerate(dtypes) if dtype in wanted]
         if slots and self._policy.is_filtered and not self._policy.wants_op(op_type, name, file):
             return []
@@ -191,7 +194,7 @@ class Graphs:
         record = self.record_of(graph)
         with self._lock:
             for op in graph.get_operations():
-                if op.type in (OBSERVE, WATCH) or op.name.startswith("tdbg/"):
+                if is_observer(op):
                     continue
                 if op.name not in record.ops:
                     self._late_op(graph, record, op)
@@ -238,7 +241,7 @@ def _is_dataset(graph: Any) -> bool:
 def _made_by(tensor: Any) -> tuple[str, int]:
     """(op name, slot) of the user's own tensor, looking through observers."""
     op = tensor.op
-    if op.type == OBSERVE:
+    if is_observer(op):
         tensor = op.inputs[0]
         op = tensor.op
     return op.name, tensor.value_index

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2
+from tensorflow.python.eager import record as tape_record
 from tensorflow.python.framework import auto_control_deps, op_def_registry, ops
+from tensorflow.python.ops import control_flow_v2_func_graphs
 from tensorflow.python.platform import sysconfig
 
+from tdbg.capture import faults
 from tdbg.errors import TdbgError
+from tdbg.tensorflow import saving
+from tdbg.tensorflow.saving import OBSERVE, WATCH
 
-OBSERVE, WATCH = "TdbgObserve", "TdbgWatch"
+_NAMES = "tdbg/"  # an absolute name scope, so that the user's own scopes stay as they were
+_PYTHON = ("PyFunc", "PyFuncStateless")
+_LOOPS = (control_flow_v2_func_graphs.WhileBodyFuncGraph, control_flow_v2_func_graphs.WhileCondFuncGraph)
+
+
+def is_observer(op: Any) -> bool:
+    """Whether a graph's op is tdbg's own; its first input is what it observes."""
+    return op.type in (OBSERVE, WATCH) or (op.type in _PYTHON and op.name.startswith(_NAMES))
 
 
 def register(lib: Any) -> None:
@@ -25,6 +38,7 @@ def register(lib: Any) -> None:
         ops.RegisterGradient(OBSERVE)(_gradient)
     except KeyError:  # registered before
         return
+    saving.install()
     # A watch has no output: keep it alive in functions, in no particular order.
     auto_control_deps.MUST_RUN_ORDER_INSENSITIVE_STATEFUL_OPS |= frozenset([WATCH])
 
@@ -62,7 +76,7 @@ class NativeObservers:
             kind,
             [tensor, *evidence],
             [tensor.dtype] if kind == OBSERVE else [],
-            name=f"tdbg/{op}_{slot}/",  # a trailing slash: outside the user's name scopes, which stay as they were
+            name=f"{_NAMES}{op}_{slot}/",
             attrs=attrs,
             op_def=self._definitions[kind],
         )
@@ -83,17 +97,48 @@ class PythonObservers:
 
     def __init__(self, lib: Any) -> None:
         self._lib = lib
-
-    def watch(self, graph: Any, tensor: Any, ids: Sequence[int]) -> None:
-        lib, (op, slot, graph_id, flags, detached) = self._lib, ids
-
-        def record(value: Any) -> Any:
-            lib.graph_tensor(op, slot, graph_id, flags, bool(detached), value)
-            return 0
-
-        with graph.as_default(), ops.control_dependencies(None), ops.name_scope(f"tdbg/{op}_{slot}/"):
-            tf.numpy_function(record, [tensor], tf.int64, stateful=True)
+        with contextlib.suppress(KeyError):  # registered before
+            ops.RegisterGradient(OBSERVE)(_gradient)
 
     def observe(self, graph: Any, tensor: Any, ids: Sequence[int], evidence: Sequence[Any]) -> Any:
-        self.watch(graph, tensor, ids)
-        return tensor
+        """The tensor that consumers should use from now on: as with the native op, it lives or dies with them."""
+        with graph.gradient_override_map({"PyFuncStateless": OBSERVE}):
+            observed = self._insert(graph, tensor, ids, evidence, stateful=False)
+        observed.set_shape(tensor.shape)
+        if not tensor.device:  # numpy_function asks for this host, and gradients are summed device by device
+            observed.op._set_device("")
+        return observed
+
+    def watch(self, graph: Any, tensor: Any, ids: Sequence[int]) -> None:
+        """Records the tensor without touching its consumers."""
+        recorded = self._insert(graph, tensor, ids, (), stateful=True)
+        if graph.experimental_acd_manager is not None:
+            graph.experimental_acd_manager.run_independently(recorded.op)
+
+    def _insert(self, graph: Any, tensor: Any, ids: Sequence[int], evidence: Sequence[Any], stateful: bool) -> Any:
+        graph_tensor, (op, slot, graph_id, flags, detached) = self._lib.graph_tensor, ids
+        counter = _loop_counter(graph)
+
+        def passes_through(value: Any, *others: Any) -> Any:
+            iteration = int(others[-1]) if counter else -1
+            with faults.guard("recording a graph's tensor"):
+                graph_tensor(op, slot, graph_id, flags, bool(detached), value, others[: len(evidence)], iteration)
+            return value
+
+        # Nothing here leaves a mark on the user's names, control dependencies and tapes. The output shares its memory
+        # with the input, which is safe: PyFunc marks it as not its own, so that no later op computes in place in it.
+        inputs, name = [tensor, *evidence, *counter], f"{_NAMES}{op}_{slot}/"
+        with graph.as_default(), ops.control_dependencies(None), tape_record.stop_recording():
+            return tf.numpy_function(passes_through, inputs, tensor.dtype, stateful=stateful, name=name)
+
+
+def _loop_counter(graph: Any) -> list[Any]:
+    """The tensor that counts the iterations, when the graph is the body or the condition of a loop; else nothing.
+
+    Of a conditional or a function inside a loop the iteration stays unknown: to bring the counter there would add
+    arguments to the user's graphs.
+    """
+    if not isinstance(graph, _LOOPS):
+        return []
+    # It is the first argument; while the arguments are being made they are not in graph.inputs yet.
+    return [graph.inputs[0] if graph.inputs else graph.get_operations()[0].outputs[0]]

@@ -84,8 +84,8 @@ class Capture:
             return None
 
     def _ran(self, op_type: str, inputs: Any, outputs: Any) -> None:
-        if not self.steps.recording or op_type.startswith("__"):
-            return  # functions are bracketed by _call_begins and _call_ends
+        if not self.steps.recording or isinstance(op_type, bytes) or op_type.startswith("__"):
+            return  # functions (bytes are their names) are bracketed by _call_begins and _call_ends
         forward = self._links.current()
         forward_op = -1 if forward is None else self._forward_of(forward)
         key = (op_type, self._stack_here(_EAGER_SKIP + 1), forward_op)
@@ -110,7 +110,8 @@ class Capture:
             op = self._next_op()
             row = (op, -1, op_type, op_type, "", [], [], [], "{}", stack, int(phase), forward, wanted)
             self.recorder.add("ops", row)
-            site = (op, self._dtypes if wanted else 0, int(phase == Phase.UPDATE))
+            is_update = phase == Phase.UPDATE and writes_variable(op_type)
+            site = (op, self._dtypes if wanted else 0, int(is_update))
             self._sites[(op_type, stack, forward)] = site
             return site
 

@@ -166,6 +166,27 @@ def test_everything_flushed_outlives_a_kill(tmp_path: Path, batches: int) -> Non
     assert trace.row_count("tensors") == len(seq)
 
 
+def test_a_reader_keeps_up_with_a_writer_that_seals(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, str(tmp_path / "run.tdbg")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        try:
+            assert child.stdout.readline() == "ready\n"
+            trace = Trace.open(tmp_path / "run.tdbg")
+            cursor, seen, whole = None, [], []
+            while len(seen) < 5000:
+                child.stdout.readline()
+                cursor, new = trace.tail(cursor)
+                seen += [seq for part in new.get("tensors", []) for seq in part["seq"].to_pylist()]
+                whole = trace.table("tensors", ["seq"])["seq"].to_pylist()
+                assert seen == list(range(len(seen)))
+                assert whole == list(range(len(whole)))
+                assert len(seen) <= len(whole) <= trace.row_count("tensors")
+        finally:
+            child.kill()
+    assert trace.problems == []
+
+
 DISK_FULL = f"""
 import resource, sys
 sys.path[:0] = [{SOURCE!r}, {str(Path(__file__).parent)!r}]

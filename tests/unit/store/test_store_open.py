@@ -6,11 +6,14 @@ import json
 import os
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from store_rows import columns, new_writer
+from store_rows import columns, new_writer, tensor_columns
 
 from tdbg.errors import TdbgError
-from tdbg.store.format import VERSION
+from tdbg.store.format import SCHEMAS, VERSION
+from tdbg.store.hotfile import HotFile
 from tdbg.store.reader import Trace
 
 
@@ -47,6 +50,25 @@ def test_a_newer_trace_names_what_to_install(tmp_path: Path) -> None:
         Trace.open(tmp_path)
     with pytest.raises(TdbgError, match="pip install --upgrade"):
         new_writer(tmp_path)
+
+
+def test_columns_come_and_go_between_versions(tmp_path: Path) -> None:
+    writer = new_writer(tmp_path / "run.tdbg")
+    writer.append("tensors", tensor_columns(4))
+    writer.close({})
+    sealed = writer.folder / "tensors-000001.parquet"
+    rows = pq.read_table(sealed)
+    pq.write_table(rows.drop_columns(["value"]).append_column("later", rows["seq"]), sealed)
+    steps = HotFile(writer.folder / "steps.arrows")
+    steps.write_batch(pa.record_batch({"step": pa.array([7], pa.int32()), "mood": ["fine"]}))
+    steps.close()
+
+    trace = Trace.open(tmp_path / "run.tdbg")
+    assert trace.table("tensors").drop_columns("process").schema == SCHEMAS["tensors"]
+    assert trace.table("tensors", ["seq", "value"])["value"].to_pylist() == [None] * 4
+    assert len(trace.table("tensors", ["value"])) == 4
+    assert trace.table("steps").to_pylist() == [{"process": 0, "step": 7, "seq": None, "time": None, "source": None}]
+    assert trace.connect().execute("SELECT max(seq), max(value) FROM tensors").fetchall() == [(3, None)]
 
 
 def test_an_empty_trace(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import struct
 import tempfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +59,24 @@ def test_every_table_comes_back_as_written(table: str, data: st.DataObject) -> N
             assert trace.table(table).schema.remove(0) == SCHEMAS[table]
             assert trace.problems == []
             writer.close({"status": 0})
+
+
+def test_a_reader_written_from_the_specification_alone(tmp_path: Path) -> None:
+    writer = new_writer(tmp_path / "run.tdbg")
+    for batch in range(3):
+        writer.append("ops", columns("ops", 2, 2 * batch))
+        writer.flush()
+    data, stream, rows, at = (writer.folder / "ops.arrows").read_bytes(), b"", 0, 0
+    while at < len(data):
+        magic, crc, kind, count, size, position = struct.unpack_from("<4sIIIQQ", data, at)
+        end = at + 32 + (size + 7) // 8 * 8
+        assert (magic, crc, position) == (b"TDBF", zlib.crc32(data[at + 8 : end]), at)
+        assert kind == (2 if at else 1)
+        stream, rows, at = stream + data[at + 32 : at + 32 + size], rows + count, end
+
+    assert rows == 6
+    with pa.ipc.open_stream(stream) as reader:
+        assert reader.read_all() == Trace.open(tmp_path / "run.tdbg").table("ops").drop_columns("process")
 
 
 def test_not_a_number_survives(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Raw records of the native ring in, columns of the trace's tables out."""
+"""Records of a ring in (see native/record.py), columns of the tables ``tensors``, ``executions`` and ``ends`` out."""
 
 from __future__ import annotations
 
@@ -8,24 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from tdbg.model import DType, Flag
+from tdbg.native.record import EXECUTION, FAILED, IDS_OFFSET, INLINE_IDS, MORE, RECORD, TENSOR
 
-TENSOR, EXECUTION, MORE, END, FAILED = range(5)
-
-# native/events.h, tdbg_record
-RECORD = np.dtype(
-    [
-        ("ready", "<u8"), ("time", "<i8"), ("execution", "<i8"), ("tensor", "<i8"),
-        ("op", "<i4"), ("step", "<i4"), ("iteration", "<i4"), ("thread", "<i4"),
-        ("shape", "<i4"), ("slot", "<u2"), ("dtype", "u1"), ("kind", "u1"),
-        ("flags", "<u2"), ("count", "<u2"), ("graph", "<i4"),
-        ("elements", "<i8"), ("negative", "<i8"), ("zero", "<i8"), ("positive", "<i8"),
-        ("neg_inf", "<i8"), ("pos_inf", "<i8"), ("nan", "<i8"),
-        ("min", "<f8"), ("max", "<f8"), ("mean", "<f8"), ("std", "<f8"),
-        ("value", "<i8"),
-    ]
-)  # fmt: skip
-_IDS_AT = RECORD.fields["elements"][1] // 8  # type: ignore[index]  # inputs[] overlays the numbers
-_INLINE = 11
 _WIDE = np.array([DType.FLOAT64, DType.COMPLEX128, DType.INT64, DType.UINT64], np.uint8)
 _PLAIN = ("time", "step", "thread", "execution", "op", "iteration", "dtype", "shape", "elements", "flags", "tensor")
 _NUMBERS = ("negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
@@ -37,10 +21,11 @@ class Decoder:
     """Keeps what one drain left unfinished (a long input list, a value whose record comes later) for the next."""
 
     def __init__(self) -> None:
-        self._unfinished: list[np.ndarray] = []
+        self._unfinished = np.empty(0, RECORD)
         self._values: dict[int, int] = {}
 
-    def decode(self, raw: bytes, values: dict[int, int]) -> dict[str, Columns]:
+    def decode(self, raw: bytes, values: dict[int, int], is_last: bool = False) -> dict[str, Columns]:
+        """``values`` are the ids of kept values by token. The last time, lists are given as far as they came."""
         self._values.update(values)
         records = np.frombuffer(raw, RECORD)
         batches: dict[str, Columns] = {}
@@ -48,8 +33,8 @@ class Decoder:
         if len(tensors):
             batches["tensors"] = self._tensors(tensors)
         calls = records[records["kind"] != TENSOR]
-        if len(calls) or self._unfinished:
-            batches.update(self._calls(calls))
+        if len(calls) or len(self._unfinished):
+            batches.update(self._calls(calls, is_last))
         return batches
 
     def _tensors(self, rows: np.ndarray) -> Columns:
@@ -75,9 +60,9 @@ class Decoder:
             ids[at] = self._values.pop(int(tokens[at]), -1)
         return ids
 
-    def _calls(self, calls: np.ndarray) -> dict[str, Columns]:
-        rows = np.concatenate([*self._unfinished, calls]) if self._unfinished else calls
-        heads, counts, ids = self._join_lists(rows)
+    def _calls(self, calls: np.ndarray, is_last: bool) -> dict[str, Columns]:
+        rows = np.concatenate([self._unfinished, calls]) if len(self._unfinished) else calls
+        heads, counts, ids = self._join_lists(rows, is_last)
         batches: dict[str, Columns] = {}
         is_begin = heads["kind"] == EXECUTION
         for table, chosen in (("executions", is_begin), ("ends", ~is_begin)):
@@ -96,39 +81,44 @@ class Decoder:
             batches[table] = columns
         return batches
 
-    def _join_lists(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _join_lists(self, rows: np.ndarray, is_last: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(first record of each call, number of ids of each, all ids in order); ``slot`` holds the whole count."""
-        words = np.ascontiguousarray(rows).view(np.int64).reshape(len(rows), -1)[:, _IDS_AT : _IDS_AT + _INLINE]
-        here = np.arange(_INLINE) < rows["count"][:, None]
-        is_head = rows["kind"] != MORE
-        if is_head.all() and (rows["slot"] <= _INLINE).all():
-            self._unfinished = []
+        first = IDS_OFFSET // 8
+        words = np.ascontiguousarray(rows).view(np.int64).reshape(len(rows), -1)[:, first : first + INLINE_IDS]
+        here = np.arange(INLINE_IDS) < rows["count"][:, None]
+        if (rows["kind"] != MORE).all() and (rows["slot"] <= INLINE_IDS).all():
+            self._unfinished = np.empty(0, RECORD)
             return rows, rows["count"].astype(np.int64), words[here]
-        return self._join_long(rows, words, here, is_head)
-
-    def _join_long(
-        self, rows: np.ndarray, words: np.ndarray, here: np.ndarray, is_head: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        open_call: dict[tuple[int, int], int] = {}  # a thread finishes one call's list before it begins another's
-        members: dict[int, list[int]] = {}
-        for at in range(len(rows)):
-            key = (int(rows["thread"][at]), int(rows["execution"][at]))
-            if is_head[at]:
-                open_call[key] = at
-                members[at] = [at]
-            elif key in open_call:
-                members[open_call[key]].append(at)
-        whole = {
-            head: parts
-            for head, parts in members.items()
-            if sum(int(rows["count"][p]) for p in parts) >= int(rows["slot"][head])
-        }
-        left = sorted(p for head, parts in members.items() if head not in whole for p in parts)
-        self._unfinished = [rows[left].copy()] if left else []
-        heads = sorted(whole)
-        lists = [np.concatenate([words[p][here[p]] for p in whole[head]]) for head in heads]
+        whole = self._whole_lists(rows, is_last)
+        lists = [np.concatenate([words[at][here[at]] for at in parts]) for parts in whole.values()]
         counts = np.array([len(ids) for ids in lists], np.int64)
-        return rows[heads], counts, np.concatenate(lists) if lists else np.empty(0, np.int64)
+        return rows[list(whole)], counts, np.concatenate(lists) if lists else np.empty(0, np.int64)
+
+    def _whole_lists(self, rows: np.ndarray, is_last: bool) -> dict[int, list[int]]:
+        """For each call whose list is whole, its records; the others wait for the next time.
+
+        A list that the ring lost the rest of never becomes whole: it is given up once its thread has gone on.
+        """
+        carried = len(self._unfinished)
+        members: dict[int, list[int]] = {}
+        head_of: dict[tuple[int, int], int] = {}
+        latest: dict[int, int] = {}  # of each thread
+        for at, (thread, execution, kind) in enumerate(rows[["thread", "execution", "kind"]].tolist()):
+            if kind != MORE:
+                head_of[thread, execution] = latest[thread] = at
+                members[at] = [at]
+            elif (thread, execution) in head_of:  # else the ring lost its beginning
+                members[head_of[thread, execution]].append(at)
+        whole, waiting = {}, []
+        for head, parts in members.items():
+            is_whole = rows["count"][parts].sum(dtype=np.int64) >= rows["slot"][head]
+            is_lost = head < carried and latest[rows["thread"][head]] != head
+            if is_whole or is_lost or is_last:
+                whole[head] = parts
+            else:
+                waiting += parts
+        self._unfinished = rows[sorted(waiting)].copy()
+        return whole
 
 
 def _lists(counts: np.ndarray, ids: np.ndarray) -> pa.Array:

@@ -1,0 +1,166 @@
+"""What recording costs: the same training step plain, under TensorFlow's Debugger V2 and under tdbg, in one run.
+
+Each way runs in a process of its own, kept alive; rounds go round robin over all of them, one at a time, so that a
+slow minute of the machine hits all alike. Prints a table of medians as ratios to plain, and JSON with --json FILE.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+WAYS = {
+    "plain": "plain",
+    "imported": "tdbg imported, off",
+    "disabled": "tdbg enabled, then disabled",
+    "tdbg-none": "tdbg none",
+    "tdbg-health": "tdbg health",
+    "tdbg-numerics": "tdbg numerics",
+    "v2-NO_TENSOR": "Debugger V2 NO_TENSOR",
+    "v2-CURT_HEALTH": "Debugger V2 CURT_HEALTH",
+    "v2-FULL_HEALTH": "Debugger V2 FULL_HEALTH",
+}
+PROGRAMS = {"transformer-128": (20, 60), "transformer-512": (3, 12), "eager": (20, 60)}  # steps a round, warm-up
+
+
+def switch_on(way: str, folder: str) -> None:
+    if way in ("imported", "disabled") or way.startswith("tdbg-"):
+        import tdbg
+
+        if way.startswith("tdbg-"):
+            tdbg.enable(f"{folder}/{way}.tdbg", mode=way.removeprefix("tdbg-"))
+        elif way == "disabled":
+            tdbg.enable(f"{folder}/{way}.tdbg")
+    elif way.startswith("v2-"):
+        import tensorflow as tf
+
+        tf.debugging.experimental.enable_dump_debug_info(
+            f"{folder}/{way}", tensor_debug_mode=way.removeprefix("v2-"), circular_buffer_size=-1
+        )
+
+
+def eager_step():
+    """An eager training loop of a small network: 12 ops forward, their gradients, and the update."""
+    import tensorflow as tf
+
+    w1, b1 = tf.Variable(tf.random.normal([64, 128], stddev=0.1, seed=1)), tf.Variable(tf.zeros([128]))
+    w2, b2 = tf.Variable(tf.random.normal([128, 10], stddev=0.1, seed=2)), tf.Variable(tf.zeros([10]))
+    x, y = tf.random.normal([32, 64], seed=3), tf.one_hot(tf.range(32) % 10, 10)
+    variables = [w1, b1, w2, b2]
+
+    def step():
+        with tf.GradientTape() as tape:
+            hidden = tf.nn.relu(tf.matmul(x, w1) + b1)
+            loss = tf.reduce_mean(-tf.reduce_sum(y * tf.nn.log_softmax(tf.matmul(hidden, w2) + b2), axis=1))
+        for v, g in zip(variables, tape.gradient(loss, variables), strict=True):
+            v.assign_sub(0.01 * g)
+        return loss
+
+    return step
+
+
+def worker(way: str, program: str, folder: str) -> None:
+    """Answers each line on standard input (a number of steps) with the seconds of each step."""
+    import tensorflow as tf
+
+    switch_on(way, folder)
+    if program == "eager":
+        step = eager_step()
+    else:
+        import transformer
+
+        train, batch = transformer.make_step(int(program.split("-")[1])), transformer.batch()
+
+        def step():
+            return train(*batch)
+
+    begun = time.perf_counter()
+    step().numpy()
+    built = time.perf_counter() - begun
+    if way == "disabled":
+        import tdbg
+
+        tdbg.disable()
+    assert tf.executing_eagerly()
+    print(json.dumps({"built": built}), flush=True)
+    for line in sys.stdin:
+        times = []
+        for _ in range(int(line)):
+            begun = time.perf_counter()
+            step().numpy()
+            times.append(time.perf_counter() - begun)
+        print(json.dumps(times), flush=True)
+
+
+def measure(program: str, ways: list[str], rounds: int) -> dict[str, dict[str, float]]:
+    steps, warm_up = PROGRAMS[program]
+    with tempfile.TemporaryDirectory() as folder:
+        processes = {}
+        built = {}
+        for way in ways:
+            command = [sys.executable, __file__, "--worker", way, program, folder]
+            processes[way] = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            )
+            built[way] = json.loads(processes[way].stdout.readline())["built"]  # one at a time: no contention
+        times: dict[str, list[float]] = {way: [] for way in ways}
+
+        def ask(way: str, count: int) -> list[float]:
+            process = processes[way]
+            process.stdin.write(f"{count}\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+
+        for way in ways:
+            ask(way, warm_up)
+        for _ in range(rounds):
+            for way in ways:
+                times[way].append(statistics.median(ask(way, steps)))
+        for process in processes.values():
+            process.stdin.close()
+            process.wait()
+    plain = times["plain"]
+    return {
+        way: {
+            "ms": statistics.median(times[way]) * 1e3,
+            "ratio": statistics.median(mine / base for mine, base in zip(times[way], plain, strict=True)),
+            "built_s": built[way],
+            "built_ratio": built[way] / built["plain"],
+        }
+        for way in ways
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--programs", default=",".join(PROGRAMS))
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    if options.worker:
+        worker(*options.worker)
+        return
+    results = {}
+    for program in options.programs.split(","):
+        results[program] = measure(program, options.ways.split(","), options.rounds)
+        print(f"\n{program}\n{'':30} {'ms/step':>10} {'ratio':>8} {'build s':>9} {'ratio':>8}")
+        for way, found in results[program].items():
+            print(
+                f"{WAYS[way]:30} {found['ms']:10.2f} {found['ratio']:7.2f}× {found['built_s']:9.2f} "
+                f"{found['built_ratio']:7.2f}×",
+                flush=True,
+            )
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""A program and its options in; the program run and recorded, its end written to the trace, and the verdict said.
+
+Python ends a program in this order: its main code, its threads, its atexit handlers, last come first served. So tdbg
+registers the verdict before the program starts, to come last, and closes the trace in a handler that it registers when
+the main code is done: after the threads, which may compute until then, and before the program's own handlers, which
+may hang. Threads that never end hold the trace open; all but its end is on disk by then, as after a crash.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from tdbg import recording
+from tdbg.capture import faults
+from tdbg.commands.program import Program
+from tdbg.commands.uncaught import hide_frames
+
+_NOT_USED = "this program did not use TensorFlow, so nothing was recorded"
+_MOST_LINES = 8
+_INTERRUPTED_STATUS = 130
+
+
+class RecordedRun:
+    """Called once, it runs the program; exceptions of the program leave it as they are."""
+
+    def __init__(self, program: Program, options: dict[str, Any], *, quiet: bool, as_json: bool) -> None:
+        self._program, self._options = program, options
+        self._quiet, self._as_json = quiet, as_json
+        self._trace: Path = options["output"]
+        self._shown = os.path.relpath(self._trace) if self._trace.is_relative_to(Path.cwd()) else str(self._trace)
+        self._pid = os.getpid()
+        self._end: dict[str, Any] = {}
+
+    def __call__(self) -> int:
+        atexit.register(self._finish)
+        with faults.guard("starting to record"):
+            recording.enable(**self._options)
+        body = self._program.enter()
+        try:
+            body()
+        except SystemExit as error:
+            self._ended("finished", _status(error.code))
+            raise
+        except KeyboardInterrupt:
+            self._ended("interrupted", _INTERRUPTED_STATUS)
+            hide_frames(RecordedRun.__call__.__code__)
+            raise
+        except BaseException:
+            self._ended("exception", 1)
+            hide_frames(RecordedRun.__call__.__code__)
+            raise
+        self._ended("finished", 0)
+        return 0
+
+    def _ended(self, how: str, status: int) -> None:
+        self._end = {"how": how, "status": status}
+        atexit.register(self._close)
+
+    def _close(self) -> None:
+        with faults.guard("closing the trace"):
+            recording.disable(**self._end)
+
+    def _finish(self) -> None:
+        """The last handler of all; a forked child that ends here has a part of the trace, and nothing to say."""
+        if not self._quiet and os.getpid() == self._pid:
+            self._say()
+        if self._end.get("how") == "interrupted":
+            _end_by_signal()
+
+    def _say(self) -> None:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()  # what the program printed comes first; a failure is Python's to report
+        try:
+            lines = self._verdict()
+        except KeyboardInterrupt:
+            return
+        except Exception as error:
+            faults.report("looking for the cause", error)
+            lines = [f"next:  tdbg why {self._shown}"]
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            print("\n".join(lines), file=sys.stderr, flush=True)
+
+    def _verdict(self) -> list[str]:
+        import warnings
+
+        if not (self._trace / "trace.json").exists():
+            text = "nothing was recorded" if "tensorflow" in sys.modules else _NOT_USED
+            return [_json({"trace": None, "trouble": False, "notes": [text]}) if self._as_json else f"tdbg: {text}"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self._explained()
+
+    def _explained(self) -> list[str]:
+        import numpy as np
+
+        from tdbg.commands.why import next_command
+        from tdbg.query.verdict import explain
+        from tdbg.store.reader import Trace
+
+        with np.errstate(all="ignore"):  # the program may have asked for exceptions
+            verdict = explain(Trace.open(self._trace))
+        if self._as_json:
+            return [_json(verdict.as_dict())]
+        return [*verdict.as_lines()[: _MOST_LINES - 1], next_command(verdict.is_trouble, self._shown)]
+
+
+def _end_by_signal() -> None:
+    """Reminds Python that it was interrupted, so that it ends by SIGINT once it has cleaned up.
+
+    Python notes an unhandled KeyboardInterrupt in C, and forgets it when an extension module runs a piece of source
+    code, as some do while they are imported.
+    """
+    import ctypes
+
+    names: Any = ctypes.py_object({})
+    run = ctypes.pythonapi.PyRun_String
+    run.restype = ctypes.py_object
+    with contextlib.suppress(KeyboardInterrupt, Exception):
+        run(b"raise KeyboardInterrupt", 257, names, names)  # 257 is Py_file_input
+
+
+def _json(content: dict[str, Any]) -> str:
+    from tdbg.commands.printing import to_json
+
+    return to_json(content)
+
+
+def _status(code: object) -> int:
+    """The exit status that Python makes of the argument of SystemExit."""
+    if code is None:
+        return 0
+    return code & 0xFF if isinstance(code, int) else 1

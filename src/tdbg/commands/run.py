@@ -1,0 +1,106 @@
+"""``tdbg run``: a program in, its own output and exit status out, and a trace with a verdict."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction, Namespace
+from collections.abc import Collection, Sequence
+
+from tdbg.commands import BaseCommand, Outcome
+from tdbg.commands.output_place import choose_output
+from tdbg.commands.program import Program, Script, find_program, python_words
+from tdbg.commands.recorded_run import RecordedRun
+from tdbg.commands.uncaught import hide_frames
+from tdbg.config import make_config
+from tdbg.errors import TdbgCommandError
+
+_USAGE = """\
+tdbg run [options] script.py [arguments]
+       tdbg run [options] -m module [arguments]
+       tdbg run [options] -c code [arguments]"""
+
+
+class Command(BaseCommand):
+    """Run a program unchanged, record it, and say where bad values began.
+
+    Everything after the script is the program's own. Its output, exit status and traceback are what Python gives;
+    the verdict goes to standard error, so that standard output stays the program's alone. The trace is closed as soon
+    as the program's threads have ended, before its atexit handlers; the verdict comes after those.
+    """
+
+    def prepare_parser(self, parser: ArgumentParser) -> None:
+        parser.usage = _USAGE
+        add, filters = parser.add_argument, parser.add_argument_group("what to record").add_argument
+        options = [
+            add("-o", "--output", metavar="TRACE", help="where the trace goes (default: tdbg-SCRIPT.PID.tdbg here)"),
+            add("--force", action="store_true", help="overwrite the trace at --output"),
+            add("-q", "--quiet", action="store_true", help="say nothing at the end; tdbg why says it later"),
+            add("--json", action="store_true", help="the verdict as one line of JSON, on standard error too"),
+            filters("--mode", help="none, health, numerics (default), shape or full: how much of each tensor"),
+            filters("--steps", metavar="A:B", help="only steps A up to, not including, B"),
+            filters("--every", metavar="N", type=int, help="only every N-th step"),
+            filters("--ops", metavar="REGEX", help="only op types that match, such as 'Log|Exp'"),
+            filters("--names", metavar="REGEX", help="only ops whose name matches, such as dense"),
+            filters("--dtypes", metavar="REGEX", help="only element types that match, such as float16"),
+            filters("--files", metavar="REGEX", help="only ops made by source files that match"),
+            filters("--ring", metavar="N", type=int, help="keep only the last N events, at little cost"),
+            filters(
+                "--values-when-bad",
+                action=BooleanOptionalAction,
+                default=None,
+                help="keep tensors whole when a bad value appears (default: yes)",
+            ),
+            filters("--drop-when-full", action="store_true", help="drop and count events, never wait for the disk"),
+        ]
+        self._with_value = {flag for option in options if option.nargs != 0 for flag in option.option_strings}
+        parser.set_defaults(program=SUPPRESS)
+
+    def parse(self, parser: ArgumentParser, words: Sequence[str]) -> Namespace:
+        ours, program = split(words, self._with_value)
+        args = parser.parse_args(ours)
+        args.program = program
+        return args
+
+    def run(self, args: Namespace) -> Outcome:
+        if not args.program:
+            raise TdbgCommandError("which program? Name its script: tdbg run train.py")
+        names = ("mode", "steps", "every", "ops", "names", "dtypes", "files", "ring", "values_when_bad")
+        options = {name: getattr(args, name) for name in names} | {"drop_when_full": args.drop_when_full}
+        make_config(**options)
+        program = find_program(args.program)
+        program.check()
+        if program.error is not None:
+            return _Failure(program)
+        options["output"] = choose_output(args.output, program.name, args.force)
+        return RecordedRun(program, options, quiet=args.quiet, as_json=args.json)
+
+
+def split(words: Sequence[str], with_value: Collection[str]) -> tuple[list[str], list[str]]:
+    """tdbg's words and the program's: those from the first that is neither an option nor an option's value."""
+    at = 0
+    while at < len(words):
+        word = words[at]
+        if word == "--":
+            return list(words[:at]), list(words[at + 1 :])
+        if word == "-" or not word.startswith("-") or word[:2] in ("-m", "-c"):
+            return list(words[:at]), list(words[at:])
+        at += 2 if word in with_value else 1
+    return list(words), []
+
+
+class _Failure:
+    """A program that Python cannot compile: nothing is recorded, and Python says why in its own words."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    def __call__(self) -> int:
+        error = self._program.error
+        assert error is not None
+        if os.name == "posix" and isinstance(self._program, Script) and os.path.isfile(self._program.argv[0]):
+            # compile() words some errors (encodings, null bytes) other than Python does for a script; a pipe has
+            # been read, and stays here.
+            os.execv(sys.executable, [*python_words(), *self._program.words])
+        hide_frames(_Failure.__call__.__code__)
+        raise error.with_traceback(None)

@@ -1,0 +1,40 @@
+"""``tdbg why``: a trace in, the verdict on standard output out."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import ArgumentParser, Namespace
+
+from tdbg import commands
+from tdbg.commands.trace_argument import add_trace_argument, open_trace
+
+
+class Command(commands.BaseCommand):
+    """Say where bad values began: the line, the cause with its evidence, how far they spread.
+
+    Exit status: 0 when all is well, 1 when trouble was found, 2 when the trace cannot be read.
+    """
+
+    def prepare_parser(self, parser: ArgumentParser) -> None:
+        add_trace_argument(parser)
+        parser.add_argument("--json", action="store_true", help="the verdict as JSON")
+
+    def run(self, args: Namespace) -> int:
+        import shutil
+
+        from tdbg.commands.printing import to_json
+        from tdbg.query.verdict import explain
+
+        verdict = explain(open_trace(args.trace))
+        if args.json:
+            print(to_json(verdict.as_dict(), indent=1))
+        else:
+            print("\n".join(verdict.as_lines(width=shutil.get_terminal_size((100, 24)).columns)))
+        return 1 if verdict.is_trouble else 0
+
+
+def next_command(is_trouble: bool, trace: str) -> str:
+    """What to type after a verdict: a look around where there is trouble, an overview where there is none."""
+    wanted = ("serve", "shell", "why") if is_trouble else ("info",)
+    name = next(name for name in wanted if name in commands.NAMES)
+    return f"next:  tdbg {name} {shlex.quote(trace)}"

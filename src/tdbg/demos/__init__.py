@@ -1,0 +1,1 @@
+"""Broken programs that ``tdbg demo`` trains; each module's docstring tells the story of its bug."""

@@ -1,0 +1,1 @@
+"""Pure functions over a trace; every surface asks here and nowhere else."""

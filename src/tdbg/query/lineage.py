@@ -1,0 +1,176 @@
+"""A tensor event in, the events that its value came from out: through graphs, calls, loops and eager code.
+
+Ops that only move values have no rows of their own; they are looked through.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tdbg.model import Flag
+from tdbg.query.program import Op, Program
+from tdbg.query.rows import Row, Rows
+
+
+class Source(NamedTuple):
+    """Where an input comes from: a tensor of a graph, seen from one execution."""
+
+    op: int
+    slot: int
+    execution: int
+
+
+class Lineage:
+    """Walks back over a set of rows that were read beforehand (usually the bad ones)."""
+
+    def __init__(self, rows: Rows, program: Program, process: int, known: list[Row]) -> None:
+        self._rows, self._program, self._process = rows, program, process
+        self._by_place: dict[tuple[int, int, int], list[Row]] = defaultdict(list)
+        self._by_tensor: dict[int, Row] = {}
+        for row in known:
+            if row.flags & Flag.EVIDENCE:
+                continue
+            if not row.is_input or program.ops[row.op].graph >= 0:
+                self._by_place[(row.op, row.slot, row.execution)].append(row)
+            if row.tensor >= 0:
+                self._by_tensor.setdefault(row.tensor, row)
+        self._calls: dict[int, tuple[int, list[int]]] = {}
+        self._results: dict[int, tuple[int, int]] = {}
+
+    # ---- parents
+
+    def parents(self, row: Row) -> list[Row]:
+        """The known rows that the op of this row read."""
+        op = self._program.ops[row.op]
+        if op.graph >= 0 and op.type.startswith("Placeholder"):
+            return self._of_argument(op, row)
+        return [found for _, _, found in self.inputs(row) if found is not None]
+
+    def inputs(self, row: Row) -> list[tuple[int, Op, Row | None]]:
+        """(number of the input, the op whose value it is, its row if it is known)."""
+        op = self._program.ops[row.op]
+        if op.graph >= 0:
+            return [
+                (index, self._program.ops[source.op], self._seen_by(source, row))
+                for index, (number, slot) in enumerate(op.inputs)
+                for source in self._behind(number, slot, row.execution, set())
+            ]
+        if row.is_input:
+            return []
+        tensors = self._call(row.execution)[1]
+        found = [self._by_tensor.get(tensor) or self._of_result(tensor) for tensor in tensors]
+        return [(i, self._program.ops[made.op], made) for i, made in enumerate(found) if made is not None]
+
+    def _behind(self, number: int, slot: int, execution: int, seen: set[tuple[int, int]]) -> Iterator[Source]:
+        op = self._program.ops.get(number)
+        if op is None or (number, slot) in seen:
+            return
+        seen.add((number, slot))
+        if op.observed or op.type == "Const" or op.type.startswith("Placeholder"):
+            yield Source(number, slot, -1 if op.type == "Const" else execution)
+            return
+        inner = self._results_of(op, slot)
+        if inner is not None:
+            for result in inner:
+                yield from self._behind(*result, execution, seen)
+            return
+        moved = self._known_value(op) if op.type == "ReadVariableOp" else op.inputs[0] if op.inputs else None
+        if moved is not None:
+            yield from self._behind(*moved, execution, seen)
+
+    def _known_value(self, read: Op) -> tuple[int, int] | None:
+        """A read without an observer: the value was read or assigned before in the same graph."""
+        variable = read.inputs[0] if read.inputs else None
+        for number in range(read.number - 1, -1, -1):
+            op = self._program.ops.get(number)
+            if op is None or op.graph != read.graph or variable not in op.inputs[:1]:
+                continue
+            if op.type == "AssignVariableOp":
+                return op.inputs[1]
+            if op.type == "ReadVariableOp" and op.observed:
+                return (number, 0)
+        return None
+
+    def _results_of(self, op: Op, slot: int) -> list[tuple[int, int]] | None:
+        """For a call: the tensors inside the called graphs that become output ``slot``."""
+        graphs = self._callees.get(op.number)
+        if graphs is None:
+            return None
+        functions = [self._program.functions[g] for g in graphs if g in self._program.functions]
+        return [f.results[slot] for f in functions if slot < len(f.results)]
+
+    @property
+    def _callees(self) -> dict[int, list[int]]:
+        found = getattr(self, "_callee_cache", None)
+        if found is None:
+            names = {name: f.graph for name, f in self._program.functions_by_name.items()}
+            found = {}
+            for number, text in self._rows.query(
+                f"SELECT op, attributes FROM ops WHERE process = {self._process} AND (type LIKE '%PartitionedCall' "
+                "OR type LIKE '%If' OR type LIKE '%While' OR type LIKE '%Case')"
+            ):
+                found[number] = [graph for name, graph in names.items() if f'"{name}"' in text]
+            self._callee_cache = found
+        return found
+
+    def _seen_by(self, source: Source, row: Row, iteration: int | None = None) -> Row | None:
+        """The row of a tensor that this row's op saw: of its own loop iteration, else the last one before it. Arguments
+        are watched beside the data flow, so their rows may come a little later than those of their readers."""
+        rows = self._by_place.get((source.op, source.slot, source.execution), ())
+        wanted = row.iteration if iteration is None else iteration
+        same = [r for r in rows if r.iteration == wanted]
+        return (same or [r for r in rows if r.seq < row.seq] or [None])[-1]
+
+    # ---- across calls
+
+    def _call(self, execution: int) -> tuple[int, list[int]]:
+        """(graph, ids of the eager tensors it was given)."""
+        if execution not in self._calls:
+            found = self._rows.query(
+                f"SELECT graph, inputs FROM executions WHERE process = {self._process} AND execution = ?", [execution]
+            )
+            self._calls[execution] = (found[0][0], list(found[0][1])) if found else (-1, [])
+        return self._calls[execution]
+
+    def _of_argument(self, op: Op, row: Row) -> list[Row]:
+        """What was passed for a function's argument, by the eager call or by a call in another graph."""
+        graph, tensors = self._call(row.execution)
+        function = self._program.functions.get(op.graph)
+        if function is None or op.number not in function.arguments:
+            return []
+        at = function.arguments.index(op.number)
+        if op.graph == graph and at < len(tensors):
+            found = self._by_tensor.get(tensors[at]) or self._of_result(tensors[at])
+            return [found] if found is not None else []
+        rows = []
+        for number, callees in self._callees.items():
+            call = self._program.ops[number]
+            if op.graph not in callees or at >= len(call.inputs):
+                continue
+            passed, iteration = call.inputs[at], None
+            if call.type.endswith("While") and row.iteration > 0 and at < len(function.results):
+                passed, iteration = function.results[at], row.iteration - 1  # what the iteration before gave
+            for source in self._behind(*passed, row.execution, set()):
+                found = self._seen_by(source, row, iteration)
+                if found is not None:
+                    rows.append(found)
+        return rows
+
+    def _of_result(self, tensor: int) -> Row | None:
+        """A tensor that a function call gave back: the row inside that call that became it."""
+        calls = self._rows.query(
+            "SELECT e.execution, x.graph, list_position(e.outputs, ?) - 1 FROM ends e JOIN executions x "
+            f"USING (process, execution) WHERE e.process = {self._process} AND list_contains(e.outputs, ?)",
+            [tensor, tensor],
+        )
+        for execution, graph, at in calls:
+            function = self._program.functions.get(graph)
+            if function is None or at >= len(function.results):
+                continue
+            for source in self._behind(*function.results[at], execution, set()):
+                rows = self._by_place.get((source.op, source.slot, source.execution))
+                if rows:
+                    return rows[-1]
+        return None

@@ -1,0 +1,134 @@
+"""One process's interned tables in; its ops, functions, stacks and source lines, by number, out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow.compute as pc
+
+from tdbg.model import Frame, Phase
+from tdbg.store.reader import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One op of a graph, or one eager op at one place of the program (graph -1)."""
+
+    number: int
+    graph: int
+    name: str
+    type: str
+    inputs: tuple[tuple[int, int], ...]  # (op, slot)
+    stack: int
+    phase: Phase
+    forward: int
+    observed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A callable graph: the ops that are its arguments, the tensors that are its results."""
+
+    name: str
+    graph: int
+    arguments: tuple[int, ...]
+    results: tuple[tuple[int, int], ...]
+
+
+class Program:
+    """What one process of a trace ran, without its numbers."""
+
+    def __init__(self, trace: Trace, process: int) -> None:
+        self._trace, self._process = trace, process
+
+    def _columns(self, table: str) -> dict[str, list]:
+        rows = self._trace.table(table)
+        return rows.filter(pc.equal(rows["process"], self._process)).to_pydict()
+
+    @cached_property
+    def ops(self) -> dict[int, Op]:
+        columns = self._columns("ops")
+        wanted = ("op", "graph", "name", "type", "input_ops", "input_slots", "stack", "phase", "forward", "observed")
+        return {
+            number: Op(
+                number, graph, name, kind, tuple(zip(ops, slots, strict=True)), stack, Phase(phase), forward, observed
+            )
+            for number, graph, name, kind, ops, slots, stack, phase, forward, observed in zip(
+                *(columns[name] for name in wanted), strict=True
+            )
+        }
+
+    @cached_property
+    def functions_by_name(self) -> dict[str, Function]:
+        columns = self._columns("functions")
+        return {
+            name: Function(name, graph, tuple(arguments), tuple(zip(ops, slots, strict=True)))
+            for name, graph, arguments, ops, slots in zip(
+                *(columns[n] for n in ("function", "graph", "input_ops", "output_ops", "output_slots")), strict=True
+            )
+        }
+
+    @cached_property
+    def functions(self) -> dict[int, Function]:
+        """By graph number; of a graph that was rewritten (loops get further results for gradients) the last form."""
+        return {function.graph: function for function in self.functions_by_name.values()}
+
+    @cached_property
+    def _stacks(self) -> dict[int, tuple[int, int]]:
+        columns = self._columns("stacks")
+        return dict(zip(columns["stack"], zip(columns["parent"], columns["frame"], strict=True), strict=True))
+
+    @cached_property
+    def _frames(self) -> dict[int, Frame]:
+        columns = self._columns("frames")
+        names = ("file", "line", "function", "is_user")
+        rows = zip(*(columns[name] for name in names), strict=True)
+        return {number: Frame(*row) for number, row in zip(columns["frame"], rows, strict=True)}
+
+    @cached_property
+    def _sources(self) -> dict[str, list[str]]:
+        columns = self._columns("sources")
+        return {file: text.splitlines() for file, text in zip(columns["file"], columns["text"], strict=True)}
+
+    def stack(self, number: int) -> list[Frame]:
+        """Innermost frame first."""
+        frames = []
+        while number in self._stacks:
+            number, frame = self._stacks[number]
+            if frame in self._frames:
+                frames.append(self._frames[frame])
+        return frames
+
+    def user_frame(self, op: Op) -> Frame | None:
+        """The user's line behind an op; for a backward op, the line of the forward op that it differentiates."""
+        if op.forward in self.ops and op.phase == Phase.BACKWARD:
+            frame = self.user_frame(self.ops[op.forward])
+            if frame is not None:
+                return frame
+        return next((frame for frame in self.stack(op.stack) if frame.is_user), None)
+
+    def line_text(self, frame: Frame) -> str:
+        """The source line as it was when the program ran."""
+        lines = self._sources.get(frame.file, [])
+        return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
+
+    def variable_of(self, op: Op) -> str:
+        """The name of the variable that an op reads or writes, as well as the graph tells it."""
+        if op.inputs and op.inputs[0][0] in self.ops:
+            return self.ops[op.inputs[0][0]].name.removesuffix("/resource")
+        return op.name
+
+
+def short_path(file: str) -> str:
+    """Relative to the current folder when it lies below it, else the bare name."""
+    if file.startswith("<"):
+        return file
+    relative = os.path.relpath(file)
+    return os.path.basename(file) if relative.startswith("..") else relative
+
+
+def joined(items: Sequence[str], last: str = "and") -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}" if items else ""

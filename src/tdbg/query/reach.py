@@ -1,0 +1,62 @@
+"""The origin of bad values in, how far they spread out: the loss, the gradients, the weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tdbg.model import Flag, Phase
+from tdbg.query.program import Program
+from tdbg.query.rows import Row, Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What was bad after the origin."""
+
+    tensors: int
+    loss: bool
+    gradients: int
+    weights: int
+    all_weights: int
+    last_step: int
+
+    def as_text(self) -> str:
+        parts = []
+        if self.loss:
+            parts.append("the loss")
+        if self.gradients:
+            parts.append(f"{self.gradients:,} gradient tensor{'s' if self.gradients > 1 else ''}")
+        if self.weights:
+            parts.append(f"{self.weights:,} of {self.all_weights:,} variables (by step {self.last_step})")
+        if not parts and self.tensors > 1:
+            parts.append(f"{self.tensors:,} tensors")
+        return " → ".join(parts)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach:
+    """Counts over everything bad from the origin on, in its step and later."""
+    bad = f"process = {process} AND seq >= {origin.seq} AND flags & {int(Flag.BAD)} != 0 AND flags & {int(Flag.EVIDENCE)} = 0"
+    per_op = rows.query(f"SELECT op, min(step), min(elements) FROM tensors WHERE {bad} GROUP BY op")
+    variables: dict[str, int] = {}
+    gradients, loss = 0, False
+    for number, step, elements in per_op:
+        op = program.ops.get(number)
+        if op is None:
+            continue
+        if op.type == "ReadVariableOp":
+            name = f"{op.graph}/{program.variable_of(op)}/{op.stack if op.graph < 0 else ''}"
+            variables[name] = min(step, variables.get(name, step))
+        elif op.phase == Phase.BACKWARD:
+            gradients += 1
+        elif elements == 1 and op.phase == Phase.FORWARD:
+            loss = True
+    reads = {
+        f"{op.graph}/{program.variable_of(op)}/{op.stack if op.graph < 0 else ''}"
+        for op in program.ops.values()
+        if op.type == "ReadVariableOp" and op.observed
+    }
+    return Reach(len(per_op), loss, gradients, len(variables), len(reads), max(variables.values(), default=origin.step))

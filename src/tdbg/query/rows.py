@@ -1,0 +1,75 @@
+"""A trace in; tensor rows as small records, chosen by SQL over the whole trace, out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tdbg.model import DType, Flag
+from tdbg.store.reader import Trace
+
+_FIELDS = (
+    "seq", "step", "execution", "op", "slot", "iteration", "dtype", "shape", "elements", "negative", "zero",
+    "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std", "flags", "tensor", "value",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One tensor event; the numbers are None where the mode did not measure them."""
+
+    seq: int
+    step: int
+    execution: int
+    op: int
+    slot: int
+    iteration: int
+    dtype: int
+    shape: int
+    elements: int
+    negative: int | None
+    zero: int | None
+    positive: int | None
+    neg_inf: int | None
+    pos_inf: int | None
+    nan: int | None
+    min: float | None
+    max: float | None
+    mean: float | None
+    std: float | None
+    flags: int
+    tensor: int
+    value: int
+
+    @property
+    def is_bad(self) -> bool:
+        return bool(self.flags & Flag.BAD)
+
+    @property
+    def is_input(self) -> bool:
+        return bool(self.flags & Flag.INPUT)
+
+    @property
+    def label(self) -> str:
+        return DType(self.dtype).label
+
+    def bad_text(self) -> str:
+        """``-inf ×3 of 128``"""
+        if self.nan is None:
+            return f"NaN or infinity among {self.elements:,}"
+        kinds = [(self.nan, "NaN"), (self.neg_inf, "-inf"), (self.pos_inf, "+inf")]
+        return ", ".join(f"{name} ×{count:,}" for count, name in kinds if count) + f" of {self.elements:,}"
+
+
+class Rows:
+    """Queries over ``tensors`` and ``executions`` of one trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._db = trace.connect()
+
+    def query(self, sql: str, parameters: list[Any] | None = None) -> list[tuple]:
+        return self._db.execute(sql, parameters or []).fetchall()
+
+    def select(self, process: int, where: str, parameters: list[Any] | None = None, tail: str = "") -> list[Row]:
+        sql = f"SELECT {', '.join(_FIELDS)} FROM tensors WHERE process = {process} AND ({where}) {tail}"
+        return [Row(*values) for values in self.query(sql, parameters)]

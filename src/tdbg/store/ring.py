@@ -1,0 +1,88 @@
+"""The ring file of a process that was killed in, the rows of its last events out.
+
+A process that ends by itself writes these rows to segments and removes the file; the layout is in native/record.py.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from tdbg.native.record import (
+    RECORD,
+    RING_FILE,
+    RING_HEADER,
+    RING_HEADER_BYTES,
+    RING_MAGIC,
+    RING_VERSION,
+)
+from tdbg.store.format import END_JSON, SCHEMAS
+from tdbg.store.records import Decoder
+
+_TABLES = frozenset(["tensors", "executions", "ends"])
+
+
+def read(folder: Path, table: str) -> pa.Table | None:
+    """The rows of one table, in the order of their events; None when there is no ring or it has none of them."""
+    if table not in _TABLES or not _is_left(folder):
+        return None
+    try:
+        records = _whole(_slots(folder))
+    except (OSError, ValueError):
+        return None
+    columns = Decoder().decode(records.tobytes(), {}, is_last=True).get(table)
+    if columns is None:
+        return None
+    schema = SCHEMAS[table]
+    return pa.table([pa.array(columns[field.name]).cast(field.type) for field in schema], schema=schema)
+
+
+def problems(folder: Path) -> list[str]:
+    """What of the ring could not be read, in sentences."""
+    if not _is_left(folder):
+        return []
+    file = f"{folder.name}/{RING_FILE}"
+    try:
+        slots = _slots(folder)
+    except (OSError, ValueError) as error:
+        return [f"{file} cannot be read and is left out ({error})."]
+    torn = int(np.count_nonzero(_was_used(slots) & ~_is_whole(slots)))
+    sentence = f"{torn} of the last events in {file} were being written or are damaged, and are not shown."
+    return [sentence] if torn else []
+
+
+def _is_left(folder: Path) -> bool:
+    return (folder / RING_FILE).exists() and not (folder / END_JSON).exists()
+
+
+def _slots(folder: Path) -> np.ndarray:
+    """All records as they lie in the file; ValueError when it is no ring that this version can read."""
+    with open(folder / RING_FILE, "rb") as file:
+        header = file.read(RING_HEADER_BYTES)
+        if len(header) < RING_HEADER_BYTES:
+            raise ValueError("it is shorter than its header")
+        magic, version, record_bytes, capacity = RING_HEADER.unpack_from(header)
+        if magic != RING_MAGIC:
+            raise ValueError("it is no ring file")
+        if version != RING_VERSION or record_bytes != RECORD.itemsize:
+            raise ValueError(f"it is of version {version}, and this tdbg reads version {RING_VERSION}")
+        slots = np.fromfile(file, RECORD, count=-1)
+    if len(slots) != capacity:
+        raise ValueError(f"it holds {len(slots)} records and should hold {capacity}")
+    return slots
+
+
+def _is_whole(slots: np.ndarray) -> np.ndarray:
+    ready = slots["ready"]
+    return (ready > 0) & ((ready - 1) % len(slots) == np.arange(len(slots), dtype=np.uint64))
+
+
+def _was_used(slots: np.ndarray) -> np.ndarray:
+    return np.any(slots.view(np.uint8).reshape(len(slots), -1), axis=1)
+
+
+def _whole(slots: np.ndarray) -> np.ndarray:
+    found = slots[_is_whole(slots)]
+    return found[np.argsort(found["ready"])]

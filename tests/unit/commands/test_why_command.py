@@ -1,0 +1,46 @@
+"""``tdbg why`` around a verdict: what is printed, and the exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_traces import make_trace
+
+from tdbg import commands
+from tdbg.__main__ import main
+from tdbg.commands.why import next_command
+from tdbg.query import verdict
+
+
+class Said:
+    def __init__(self, is_trouble: bool) -> None:
+        self.is_trouble = is_trouble
+
+    def as_lines(self, width: int = 100) -> list[str]:
+        return ["tdbg: first line", " -> train.py:3"]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"trouble": self.is_trouble, "max": float("inf")}
+
+
+@pytest.mark.parametrize(("is_trouble", "status"), [(True, 1), (False, 0)])
+def test_status_and_lines(
+    is_trouble: bool, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(verdict, "explain", lambda trace: Said(is_trouble))
+    trace = str(make_trace(tmp_path / "run.tdbg"))
+    assert main(["why", trace]) == status
+    assert capsys.readouterr() == ("tdbg: first line\n -> train.py:3\n", "")
+    assert main(["why", "--json", trace]) == status
+    assert json.loads(capsys.readouterr().out) == {"trouble": is_trouble, "max": "Infinity"}
+
+
+def test_next_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "NAMES", ("run", "why", "info"))
+    assert next_command(True, "my run.tdbg") == "next:  tdbg why 'my run.tdbg'"
+    assert next_command(False, "run.tdbg") == "next:  tdbg info run.tdbg"
+    monkeypatch.setattr(commands, "NAMES", ("run", "why", "info", "shell"))
+    assert next_command(True, "run.tdbg") == "next:  tdbg shell run.tdbg"
