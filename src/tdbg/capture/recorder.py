@@ -66,13 +66,16 @@ class Recorder:
         self.writer: TraceWriter | None = TraceWriter(
             self.path, self._process(), segment_bytes=self.config.segment_bytes
         )
-        ring = str(self.writer.folder / RING_FILE) if self.config.ring else None
-        capacity = self.config.ring or self.config.queue_events
-        self.lib.ring_open(capacity, ring, not self.config.drop_when_full)
+        self._open_ring()
         self.lib.set_mode(
             int(self.config.mode), int(self.config.values_when_bad), 256 << 20, _BAD_VALUE_BYTES, _VALUES_PER_OP
         )
         self._start_thread()
+
+    def _open_ring(self) -> None:
+        file = str(self.writer.folder / RING_FILE) if self.writer is not None and self.config.ring else None
+        capacity = self.config.ring or self.config.queue_events
+        self.lib.ring_open(capacity, file, not self.config.drop_when_full)
 
     def _start_thread(self) -> None:
         self._pid = os.getpid()
@@ -103,6 +106,7 @@ class Recorder:
         if self._stopping or self._pid != os.getpid():
             return
         self.lib.set_recording(False)
+        self._last_call = time.monotonic() + 1.0
         self._stopping = True
         self._wake.set()
         self._thread.join()
@@ -135,9 +139,13 @@ class Recorder:
         self._decoder = Decoder()
         self._counted = {"dropped": self.lib.counters()[1], "values_dropped": self.lib.counters()[2]}
         self._lost_rows = 0
-        if self._seed is not None:
-            self.lib.set_recording(True)
-            self._start_thread()
+        if self._seed is None:
+            return
+        if self.config.ring:  # its file is needed before the first event
+            self._join_trace()
+            self._open_ring()
+        self.lib.set_recording(True)
+        self._start_thread()
 
     def _join_trace(self) -> None:
         """The child's own folder. Its events refer to ops and stacks that the parent wrote: copy those."""
@@ -202,7 +210,7 @@ class Recorder:
         more = True
         while more:
             events = b"" if self.config.ring and not last else self.lib.ring_drain(1 << 15)
-            more = len(events) >= (1 << 15) * self.lib.RECORD_BYTES
+            more = len(events) >= (1 << 15) * self.lib.RECORD_BYTES or (last and self._still_coming())
             if self._seed is not None:  # a forked child that has recorded nothing so far
                 if not events:
                     return
@@ -216,6 +224,14 @@ class Recorder:
                 self.writer.append(table, columns)
             self.writer.flush()
             self.writer.seal_if_large()
+
+    def _still_coming(self) -> bool:
+        """At the end: an observer may be in the middle of its record, with whole ones behind it."""
+        pending = self.lib.counters()[4]
+        if not pending or time.monotonic() > self._last_call:
+            return False
+        time.sleep(0.001)
+        return True
 
     def _write_interned(self) -> None:
         shapes = self.lib.shapes_since(self._shapes_written)

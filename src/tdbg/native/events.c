@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "events.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,47 +21,63 @@ _Atomic int tdbg_values_when_bad = 1;
 /* ---- ring ---------------------------------------------------------------------------------------------------- */
 
 enum { HEADER_BYTES = 64, WAIT_NS = 50000, LONGEST_WAITS = 40000 /* 2 s */ };
+static const uint64_t BUSY = UINT64_MAX; /* in `ready`: somebody writes this slot */
 
-static struct {
+typedef struct {
   tdbg_record *slots;
   uint64_t capacity;
-  void *mapping;
+  void *mapping; /* of a ring in a file */
   size_t mapping_bytes;
-  bool block, overwrite;
+  bool block;
   _Atomic uint64_t tail, head, dropped, values_dropped, waits;
   _Atomic bool stuck; /* the writer did not come for 2 s: drop at once until it moves again */
 } ring;
 
-int tdbg_ring_open(uint64_t capacity, const char *file, bool block) {
-  /* The old ring is never freed: an observer on another thread may be writing its last record into it. In-memory
-     rings of the same size are used again, so switching on and off does not grow the process. */
-  bool reuse = ring.slots && !ring.mapping && !file && capacity == ring.capacity;
-  tdbg_record *slots = reuse ? ring.slots : NULL;
-  ring.slots = NULL;
-  ring.mapping = NULL;
-  ring.capacity = capacity;
-  ring.block = block;
-  ring.overwrite = file != NULL;
-  ring.tail = ring.head = ring.dropped = ring.values_dropped = ring.waits = 0;
-  ring.stuck = false;
-  if (!file) {
-    if (slots) memset(slots, 0, capacity * sizeof *slots);
-    ring.slots = slots ? slots : calloc(capacity, sizeof(tdbg_record));
-    return ring.slots ? 0 : -1;
-  }
+/* Producers read this once per record, so that a record never meets half of an old ring and half of a new one. */
+static _Atomic(ring *) current;
+
+static ring *ring_in_memory(uint64_t capacity) {
+  ring *made = calloc(1, sizeof *made);
+  if (made) made->slots = calloc(capacity, sizeof(tdbg_record));
+  return made && made->slots ? made : (free(made), NULL);
+}
+
+static ring *ring_in_file(uint64_t capacity, const char *file) {
   size_t bytes = HEADER_BYTES + capacity * sizeof(tdbg_record);
+  ring *made = calloc(1, sizeof *made);
   int fd = open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return -1;
+  if (!made || fd < 0) return free(made), NULL;
   /* Allocate now: a full disk must be an error here, not a SIGBUS in the middle of training. */
   int failed = posix_fallocate(fd, 0, (off_t)bytes);
   void *mapping = failed ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (!failed && mapping == MAP_FAILED) failed = errno;
   close(fd);
-  if (mapping == MAP_FAILED) return -1;
+  if (failed) return free(made), errno = failed, NULL;
   uint64_t header[4] = {0x474e495247424454ull /* "TDBGRING" */, 1, sizeof(tdbg_record), capacity};
   memcpy(mapping, header, sizeof header);
-  ring.mapping = mapping;
-  ring.mapping_bytes = bytes;
-  ring.slots = (tdbg_record *)((char *)mapping + HEADER_BYTES);
+  made->mapping = mapping;
+  made->mapping_bytes = bytes;
+  made->slots = (tdbg_record *)((char *)mapping + HEADER_BYTES);
+  return made;
+}
+
+int tdbg_ring_open(uint64_t capacity, const char *file, bool block) {
+  /* An observer of another thread may still be writing its last record into the ring that is replaced now, so that one
+     is kept; the one before it, replaced a whole recording ago, is freed. */
+  static ring *retired;
+  ring *made = file ? ring_in_file(capacity, file) : ring_in_memory(capacity);
+  if (!made) return -1;
+  made->capacity = capacity;
+  made->block = block;
+  ring *old = atomic_exchange(&current, made);
+  if (retired) {
+    if (retired->mapping)
+      munmap(retired->mapping, retired->mapping_bytes);
+    else
+      free(retired->slots);
+    free(retired);
+  }
+  retired = old;
   return 0;
 }
 
@@ -77,66 +94,84 @@ static int64_t now(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-bool tdbg_ring_nearly_full(void) {
-  return !ring.overwrite && ring.tail - ring.head + 64 > ring.capacity;
+/* The next sequence number if there is room. */
+static bool reserve_now(ring *r, uint64_t *seq) {
+  *seq = atomic_load_explicit(&r->tail, memory_order_relaxed);
+  while (*seq - atomic_load_explicit(&r->head, memory_order_acquire) < r->capacity)
+    if (atomic_compare_exchange_weak(&r->tail, seq, *seq + 1)) return true;
+  return false;
 }
 
-/* Takes the next sequence number, waiting for room if the policy says so; -1 when the record must be dropped. */
-static int64_t reserve(void) {
-  if (ring.overwrite) return (int64_t)atomic_fetch_add(&ring.tail, 1);
-  uint64_t seq = atomic_load_explicit(&ring.tail, memory_order_relaxed);
-  for (int waits = 0;;) {
-    if (seq - atomic_load_explicit(&ring.head, memory_order_acquire) < ring.capacity) {
-      if (atomic_compare_exchange_weak(&ring.tail, &seq, seq + 1)) {
-        if (ring.stuck) ring.stuck = false;
-        return (int64_t)seq;
-      }
-      continue;
+/* Waits for room if the policy says so; false when the record must be dropped. */
+static bool reserve(ring *r, uint64_t *seq) {
+  for (int waits = 0; !reserve_now(r, seq); waits++) {
+    if (!r->block || r->stuck || waits > LONGEST_WAITS) {
+      if (r->block) r->stuck = true;
+      r->dropped++;
+      return false;
     }
-    if (!ring.block || ring.stuck || waits++ > LONGEST_WAITS) {
-      if (ring.block) ring.stuck = true;
-      ring.dropped++;
-      return -1;
-    }
-    if (waits == 1) ring.waits++;
+    if (waits == 0) r->waits++;
     nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
-    seq = atomic_load_explicit(&ring.tail, memory_order_relaxed);
   }
+  if (r->stuck) r->stuck = false;
+  return true;
 }
 
-int64_t tdbg_push(tdbg_record *record) {
-  if (!ring.slots) return -1;
+/* Takes a slot of a ring that overwrites; a thread that was overtaken by a whole round leaves it to the newer one. */
+static bool take_slot(ring *r, tdbg_record *slot, uint64_t seq) {
+  uint64_t before = atomic_load(&slot->ready);
+  if (before != BUSY && before <= seq && atomic_compare_exchange_strong(&slot->ready, &before, BUSY)) return true;
+  r->dropped++;
+  return false;
+}
+
+static int64_t write_record(ring *r, uint64_t seq, tdbg_record *record) {
+  tdbg_record *slot = &r->slots[seq % r->capacity];
+  if (r->mapping && !take_slot(r, slot, seq)) return -1;
+  memcpy((char *)slot + sizeof slot->ready, (char *)record + sizeof record->ready, sizeof *record - sizeof slot->ready);
+  atomic_store_explicit(&slot->ready, seq + 1, memory_order_release);
+  return (int64_t)seq;
+}
+
+int64_t tdbg_push(tdbg_record *record, bool may_wait) {
+  ring *r = atomic_load_explicit(&current, memory_order_acquire);
+  if (!r) return -1;
   record->time = now();
   record->thread = thread_id();
   record->step = atomic_load_explicit(&tdbg_step, memory_order_relaxed);
-  int64_t seq = reserve();
-  if (seq < 0) return -1;
-  tdbg_record *slot = &ring.slots[(uint64_t)seq % ring.capacity];
-  atomic_store_explicit(&slot->ready, 0, memory_order_release);
-  memcpy((char *)slot + sizeof slot->ready, (char *)record + sizeof record->ready, sizeof *record - sizeof slot->ready);
-  atomic_store_explicit(&slot->ready, (uint64_t)seq + 1, memory_order_release);
-  return seq;
+  uint64_t seq;
+  if (r->mapping)
+    seq = atomic_fetch_add(&r->tail, 1);
+  else if (!may_wait && !reserve_now(r, &seq))
+    return TDBG_WOULD_WAIT;
+  else if (may_wait && !reserve(r, &seq))
+    return -1;
+  return write_record(r, seq, record);
 }
 
 uint64_t tdbg_ring_drain(tdbg_record *out, uint64_t most) {
-  if (!ring.slots) return 0;
-  if (ring.overwrite && ring.tail > ring.capacity && ring.head < ring.tail - ring.capacity)
-    ring.head = ring.tail - ring.capacity;
-  uint64_t head = ring.head, taken = 0;
+  ring *r = current;
+  if (!r) return 0;
+  if (r->mapping && r->tail > r->capacity && r->head < r->tail - r->capacity) r->head = r->tail - r->capacity;
+  uint64_t head = r->head, taken = 0;
   while (taken < most) {
-    tdbg_record *slot = &ring.slots[(head + taken) % ring.capacity];
+    tdbg_record *slot = &r->slots[(head + taken) % r->capacity];
     if (atomic_load_explicit(&slot->ready, memory_order_acquire) != head + taken + 1) break;
     memcpy(&out[taken], slot, sizeof *slot);
     taken++;
   }
-  atomic_store_explicit(&ring.head, head + taken, memory_order_release);
+  atomic_store_explicit(&r->head, head + taken, memory_order_release);
   return taken;
 }
 
-uint64_t tdbg_ring_pending(void) { return ring.tail - ring.head; }
+uint64_t tdbg_ring_pending(void) {
+  ring *r = current;
+  return r ? r->tail - r->head : 0;
+}
 
 tdbg_counters tdbg_ring_counters(void) {
-  return (tdbg_counters){ring.tail, ring.dropped, ring.values_dropped, ring.waits};
+  ring *r = current;
+  return r ? (tdbg_counters){r->tail, r->dropped, r->values_dropped, r->waits} : (tdbg_counters){0};
 }
 
 /* ---- executions ---------------------------------------------------------------------------------------------- */
@@ -229,9 +264,14 @@ static uint64_t shape_hash(int rank, const int64_t *dims) {
   return hash ^ (hash >> 29);
 }
 
-static void shape_grow(void) {
+static tdbg_shape unknown_shape = {.id = -1, .elements = 0}; /* when there is no memory left for a new one */
+
+static bool shape_grow(void) {
   int32_t capacity = shape_capacity ? shape_capacity * 2 : 1024;
   int32_t *table = calloc((size_t)capacity, sizeof *table);
+  tdbg_shape **more = table ? realloc(shapes, (size_t)capacity * sizeof *shapes) : NULL;
+  if (!more) return free(table), false;
+  shapes = more;
   for (int32_t i = 0; i < shape_count; i++) {
     uint64_t at = shapes[i]->hash;
     while (table[at % (uint64_t)capacity]) at++;
@@ -239,17 +279,17 @@ static void shape_grow(void) {
   }
   free(shape_table);
   shape_table = table;
-  shapes = realloc(shapes, (size_t)capacity * sizeof *shapes);
   shape_capacity = capacity;
+  return true;
 }
 
 const tdbg_shape *tdbg_shape_intern(int rank, const int64_t *dims) {
   if (rank > TDBG_MAX_RANK) rank = TDBG_MAX_RANK;
   uint64_t hash = shape_hash(rank, dims);
   pthread_mutex_lock(&shapes_lock);
-  if (shape_count * 2 >= shape_capacity) shape_grow();
-  uint64_t at = hash;
   tdbg_shape *found = NULL;
+  if (shape_count * 2 >= shape_capacity && !shape_grow()) found = &unknown_shape;
+  uint64_t at = hash;
   for (int32_t id; !found && (id = shape_table[at % (uint64_t)shape_capacity]); at++) {
     tdbg_shape *shape = shapes[id - 1];
     if (shape->hash == hash && shape->rank == rank && !memcmp(shape->dims, dims, (size_t)rank * sizeof *dims))
@@ -257,10 +297,14 @@ const tdbg_shape *tdbg_shape_intern(int rank, const int64_t *dims) {
   }
   if (!found) {
     found = malloc(sizeof *found + (size_t)rank * sizeof *dims);
-    *found = (tdbg_shape){.id = shape_count, .rank = rank, .elements = 1, .hash = hash};
-    for (int i = 0; i < rank; i++) found->elements *= found->dims[i] = dims[i];
-    shape_table[at % (uint64_t)shape_capacity] = shape_count + 1;
-    shapes[shape_count++] = found;
+    if (found) {
+      *found = (tdbg_shape){.id = shape_count, .rank = rank, .elements = 1, .hash = hash};
+      for (int i = 0; i < rank; i++) found->elements *= found->dims[i] = dims[i];
+      shape_table[at % (uint64_t)shape_capacity] = shape_count + 1;
+      shapes[shape_count++] = found;
+    } else {
+      found = &unknown_shape;
+    }
   }
   pthread_mutex_unlock(&shapes_lock);
   return found;
@@ -322,8 +366,9 @@ int64_t tdbg_value_keep(const void *data, int64_t bytes, int dtype, const tdbg_s
     }
     pthread_mutex_unlock(&values_lock);
     if (room) break;
-    if (!must_wait || ring.stuck || waits > LONGEST_WAITS) {
-      ring.values_dropped++;
+    ring *r = current;
+    if (!must_wait || !r || r->stuck || waits > LONGEST_WAITS) {
+      if (r) r->values_dropped++;
       return 0;
     }
     nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
@@ -344,7 +389,8 @@ int64_t tdbg_value_keep(const void *data, int64_t bytes, int dtype, const tdbg_s
     last_value = &value->next;
   } else {
     queued_bytes -= bytes;
-    ring.values_dropped++;
+    ring *r = current;
+    if (r) r->values_dropped++;
   }
   pthread_mutex_unlock(&values_lock);
   return token;
@@ -366,22 +412,25 @@ tdbg_value *tdbg_value_take(void) {
 
 void tdbg_measure(tdbg_observation *seen) {
   int mode = atomic_load_explicit(&tdbg_mode, memory_order_relaxed);
-  int64_t elements = seen->shape->elements;
+  int size = tdbg_dtype_size(seen->dtype);
+  int64_t elements = size ? seen->bytes / size : seen->shape->elements; /* never more than there are bytes for */
   if (mode == TDBG_MODE_NUMERICS || mode == TDBG_MODE_FULL) {
     if (tdbg_summarize(seen->data, elements, seen->dtype, &seen->numbers) == 0) {
       seen->flags |= TDBG_NUMBERS;
       if (seen->numbers.nan || seen->numbers.pos_inf || seen->numbers.neg_inf) seen->flags |= TDBG_BAD;
+      return;
     }
-    return;
   }
   memset(&seen->numbers, 0, sizeof seen->numbers);
   seen->numbers.elements = elements;
   if (mode == TDBG_MODE_HEALTH && tdbg_has_bad(seen->data, elements, seen->dtype) == 1) seen->flags |= TDBG_BAD;
 }
 
-int64_t tdbg_emit(const tdbg_observation *seen) {
+int64_t tdbg_emit(const tdbg_observation *seen, bool may_wait) {
   int mode = atomic_load_explicit(&tdbg_mode, memory_order_relaxed);
   if (mode == TDBG_MODE_NONE) return -1;
+  bool keep = mode == TDBG_MODE_FULL || seen->keep;
+  if (keep && !may_wait) return TDBG_WOULD_WAIT;
   tdbg_record record;
   record.execution = seen->execution;
   record.tensor = seen->tensor;
@@ -396,30 +445,40 @@ int64_t tdbg_emit(const tdbg_observation *seen) {
   record.count = 0;
   record.numbers = seen->numbers;
   record.value = 0;
-  if (mode == TDBG_MODE_FULL || seen->keep)
+  if (keep)
     record.value = tdbg_value_keep(seen->data, seen->bytes, seen->dtype, seen->shape, mode == TDBG_MODE_FULL);
-  return tdbg_push(&record);
+  return tdbg_push(&record, may_wait);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------------- */
+/* ---- fork ---------------------------------------------------------------------------------------------------- */
 
-void tdbg_ring_close(void) {
-  tdbg_recording = 0;
-  /* Observers of other threads may still be inside tdbg_push: the memory stays until the next open. */
+static pthread_mutex_t *const locks[] = {&executions_lock, &shapes_lock, &values_lock};
+enum { LOCKS = sizeof locks / sizeof *locks };
+
+static void lock_all(void) {
+  for (int i = 0; i < LOCKS; i++) pthread_mutex_lock(locks[i]);
+}
+
+static void unlock_all(void) {
+  for (int i = LOCKS - 1; i >= 0; i--) pthread_mutex_unlock(locks[i]);
+}
+
+/* No other thread may be inside a list or table at the moment of a fork: the child would keep it half changed. */
+void tdbg_guard_forks(void) {
+  static bool done;
+  if (!done) pthread_atfork(lock_all, unlock_all, unlock_all);
+  done = true;
 }
 
 void tdbg_after_fork(void) {
-  pthread_mutex_init(&executions_lock, NULL);
-  pthread_mutex_init(&shapes_lock, NULL);
-  pthread_mutex_init(&values_lock, NULL);
-  open_count = 0;
-  while (first_value) free(tdbg_value_take());
-  if (ring.overwrite) { /* the file is the parent's */
-    munmap(ring.mapping, ring.mapping_bytes);
-    ring.mapping = NULL;
-    ring.slots = NULL;
-  }
-  ring.head = ring.tail;
-  this_thread = 0;
   tdbg_recording = 0;
+  open_count = 0;
+  memset(runs, 0, sizeof runs);
+  this_thread = 0;
+  for (tdbg_value *value; (value = tdbg_value_take());) free(value);
+  ring *r = current;
+  if (r && r->mapping)
+    current = NULL; /* the file is the parent's */
+  else if (r)
+    r->head = r->tail;
 }

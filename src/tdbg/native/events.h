@@ -62,13 +62,15 @@ typedef struct {
 
 /* Ring. With a file, the last `capacity` records live in a memory-mapped file and old ones are overwritten. */
 int tdbg_ring_open(uint64_t capacity, const char *file, bool block);
-void tdbg_ring_close(void);
 uint64_t tdbg_ring_drain(tdbg_record *out, uint64_t most);
 uint64_t tdbg_ring_pending(void);
 tdbg_counters tdbg_ring_counters(void);
-bool tdbg_ring_nearly_full(void);
-int64_t tdbg_push(tdbg_record *record); /* stamps time, thread and step; returns the sequence number or -1 */
-void tdbg_after_fork(void);             /* in a child: forget everything that belonged to the parent */
+/* Stamps time, thread and step. Returns the sequence number, -1 when the record was dropped (and counted), or
+   TDBG_WOULD_WAIT when the ring is full and the caller may not wait (it holds the GIL, which the reader needs). */
+enum { TDBG_WOULD_WAIT = -2 };
+int64_t tdbg_push(tdbg_record *record, bool may_wait);
+void tdbg_guard_forks(void);
+void tdbg_after_fork(void); /* in a child: forget everything that belonged to the parent */
 
 /* What is on. Read by every observer on every call, so plain atomics. */
 extern _Atomic int tdbg_mode;      /* TDBG_MODE_* */
@@ -104,6 +106,6 @@ typedef struct {
   tdbg_summary numbers;
 } tdbg_observation;
 void tdbg_measure(tdbg_observation *seen); /* fills numbers, sets TDBG_NUMBERS and TDBG_BAD */
-int64_t tdbg_emit(const tdbg_observation *seen);
+int64_t tdbg_emit(const tdbg_observation *seen, bool may_wait);
 
 #endif

@@ -215,19 +215,18 @@ static int64_t long_attribute(PyObject *object, PyObject *name, bool call) {
   return result;
 }
 
+/* The writer needs the GIL to make room in a full ring: wait without it. */
 static void push_record(tdbg_record *record) {
-  if (tdbg_ring_nearly_full()) { /* the writer needs the GIL to make room */
-    Py_BEGIN_ALLOW_THREADS;
-    tdbg_push(record);
-    Py_END_ALLOW_THREADS;
-  } else {
-    tdbg_push(record);
-  }
+  if (tdbg_push(record, false) != TDBG_WOULD_WAIT) return;
+  Py_BEGIN_ALLOW_THREADS;
+  tdbg_push(record, true);
+  Py_END_ALLOW_THREADS;
 }
 
 /* A call's beginning with its inputs' ids, or its end with its outputs'; long lists go on in further records. */
 static void push_execution(int kind, int64_t execution, int32_t op, int32_t graph, PyObject *const *ids, Py_ssize_t n) {
   tdbg_record record = {.execution = execution, .op = op, .graph = graph, .kind = (uint8_t)kind, .tensor = -1};
+  if (n > UINT16_MAX) n = UINT16_MAX;
   record.slot = (uint16_t)n; /* so that the reader knows when the list is whole */
   Py_ssize_t done = 0;
   do {
@@ -283,13 +282,10 @@ static void measure(tdbg_observation *seen) {
 }
 
 static void emit(const tdbg_observation *seen) {
-  if (tdbg_ring_nearly_full() || tdbg_mode == TDBG_MODE_FULL) { /* the writer needs the GIL to make room */
-    Py_BEGIN_ALLOW_THREADS;
-    tdbg_emit(seen);
-    Py_END_ALLOW_THREADS;
-  } else {
-    tdbg_emit(seen);
-  }
+  if (tdbg_emit(seen, false) != TDBG_WOULD_WAIT) return;
+  Py_BEGIN_ALLOW_THREADS;
+  tdbg_emit(seen, true);
+  Py_END_ALLOW_THREADS;
 }
 
 static int dtype_of(PyObject *tensor) {
@@ -349,7 +345,8 @@ static void record_new_inputs(tdbg_observation seen, tensors inputs, uint64_t dt
   }
 }
 
-static void record_outputs(tdbg_observation seen, tensors inputs, tensors outputs, uint64_t dtypes, PyObject *as_buffer) {
+static void record_outputs(tdbg_observation seen, tensors inputs, tensors outputs, uint64_t dtypes,
+                           PyObject *as_buffer) {
   held bytes;
   for (Py_ssize_t i = 0; i < outputs.count; i++) {
     seen.tensor = long_attribute(outputs.items[i], name_id, false);
@@ -465,7 +462,7 @@ METHOD(push_rows) {
     data[0] = (float)i;
     seen.flags = 0;
     tdbg_measure(&seen);
-    tdbg_emit(&seen);
+    tdbg_emit(&seen, true);
   }
   Py_END_ALLOW_THREADS;
   Py_RETURN_NONE;
@@ -488,6 +485,7 @@ PyMODINIT_FUNC PyInit__native(void) {
   name_id = PyUnicode_InternFromString("_id");
   name_dtype = PyUnicode_InternFromString("_datatype_enum");
   if (!name_id || !name_dtype) return NULL;
+  tdbg_guard_forks();
   PyObject *module = PyModule_Create(&definition);
   if (module) PyModule_AddIntConstant(module, "RECORD_BYTES", sizeof(tdbg_record));
   if (module) PyModule_AddIntConstant(module, "IS_NATIVE", 1);

@@ -139,12 +139,12 @@ static void record_bad(TF_OpKernelContext *context, TF_Status *status, tdbg_obse
   origin = origin && got == inputs;
   if (origin) output->flags |= TDBG_ORIGIN;
   bool keep = output->keep = origin && tdbg_values_when_bad && tdbg_value_allowed(output->op);
-  tdbg_emit(output);
+  tdbg_emit(output, true);
   for (int i = 0; i < got; i++) {
     if (keep) {
       seen[i].keep = true;
       tdbg_measure(&seen[i]);
-      tdbg_emit(&seen[i]);
+      tdbg_emit(&seen[i], true);
     }
     TF_DeleteTensor(tensors[i]);
   }
@@ -177,7 +177,7 @@ static void look(observer *self, TF_OpKernelContext *context, const TF_Tensor *t
   if (evidence > 0)
     record_bad(context, status, &seen, evidence);
   else
-    tdbg_emit(&seen);
+    tdbg_emit(&seen, true);
 }
 
 static void observer_compute(void *kernel, TF_OpKernelContext *context) {
@@ -215,7 +215,7 @@ static void register_op(const char *name, bool passes_through, TF_Status *status
   TF_OpDefinitionBuilderAddInput(op, "evidence: E");
   if (passes_through) TF_OpDefinitionBuilderAddOutput(op, "y: T");
   /* A pass-through lives or dies with its consumers, as the plain program's tensor does; a watch must be kept. */
-  TF_OpDefinitionBuilderSetIsStateful(op, !passes_through);
+  if (!passes_through) TF_OpDefinitionBuilderSetIsStateful(op, true); /* sets it whatever the argument says */
   TF_OpDefinitionBuilderSetShapeInferenceFunction(op, passes_through ? same_shape : no_output);
   TF_RegisterOpDefinition(op, status);
   if (TF_GetCode(status)) return;
