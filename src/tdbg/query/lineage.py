@@ -76,9 +76,9 @@ class Lineage:
             for result in inner:
                 yield from self._behind(*result, execution, seen)
             return
-        moved = self._known_value(op) if op.type == "ReadVariableOp" else op.inputs[0] if op.inputs else None
-        if moved is not None:
-            yield from self._behind(*moved, execution, seen)
+        known = self._known_value(op) if op.type == "ReadVariableOp" else None
+        for parent, parent_slot in (known,) if known is not None else op.inputs:
+            yield from self._behind(parent, parent_slot, execution, seen)
 
     def _known_value(self, read: Op) -> tuple[int, int] | None:
         """A read without an observer: the value was read or assigned before in the same graph."""

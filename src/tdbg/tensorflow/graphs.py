@@ -18,10 +18,10 @@ from tensorflow.python.ops import control_flow_util
 
 from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
-from tdbg.model import DType, Flag, Phase
+from tdbg.model import DType, Flag, Mode, Phase
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.observers import is_observer
-from tdbg.tensorflow.op_kinds import CALLS, ENTRANCES, RISKY, SILENT, writes_variable
+from tdbg.tensorflow.op_kinds import CALLS, ENTRANCES, RISKY, SAFE, SILENT, writes_variable
 
 _LONGEST_ATTRIBUTE = 200
 
@@ -47,6 +47,7 @@ class Graphs:
     def __init__(self, recorder: Any, sources: Sources, policy: Policy, observers: Any, next_op: Callable[[], int]) -> None:
         self._recorder, self._sources, self._policy, self._observers = recorder, sources, policy, observers
         self._next_op = next_op
+        self._only_health = recorder.config.mode == Mode.HEALTH
         self._records: weakref.WeakKeyDictionary[Any, GraphRecord] = weakref.WeakKeyDictionary()
         self._functions: dict[str, GraphRecord] = {}
         self._count = 0
@@ -93,7 +94,9 @@ class Graphs:
         record.ops[name] = number
         self._mark(graph, record, phase)
         dtypes = [code_of(t.dtype) for t in outputs]
-        chosen = self._choose(record, op_type, name, inputs, dtypes, info.user.file if info.user else "")
+        chosen = self._choose(record, op_type, name, inputs, dtypes, phase, info.user.file if info.user else "")
+        if self._only_health and phase == Phase.UPDATE:  # not the scalars of an optimizer's schedule
+            chosen = [slot for slot in chosen if outputs[slot].shape.num_elements() != 1]
         self._write_op(record, number, op_type, name, inputs, attrs, dtypes, stack, phase, forward, bool(chosen))
         if op_type == "Const" and dtypes[0].is_floating:
             self._constant(record, number, attrs)
@@ -111,18 +114,19 @@ class Graphs:
             record = self._records.get(graph) if graph is not None else None  # type: ignore[assignment]
 
     def _choose(
-        self, record: GraphRecord, op_type: str, name: str, inputs: Sequence[Any], dtypes: list[DType], file: str
-    ) -> list[int]:
+        self, record: GraphRecord, op_type: str, name: str, inputs: Sequence[Any], dtypes: list[DType], phase: Phase,
+        file: str,
+    ) -> list[int]:  # fmt: skip
         """The output slots worth an observer."""
         if op_type == "AssignVariableOp":
             record.fresh_reads.add(inputs[0].name)  # what is read next is what was just assigned
         elif writes_variable(op_type) and inputs:
             record.fresh_reads.discard(inputs[0].name)
-        if op_type in SILENT or op_type == "Const":
+        if op_type in SILENT or op_type == "Const" or (self._only_health and op_type in SAFE):
             return []
         if op_type == "ReadVariableOp":
-            if inputs[0].name in record.fresh_reads:
-                return []  # the same value as the read before
+            if inputs[0].name in record.fresh_reads or (self._only_health and phase == Phase.UPDATE):
+                return []  # the same value as the read before, or an optimizer's own state
             record.fresh_reads.add(inputs[0].name)
         wanted = self._policy.input_dtypes if op_type in ENTRANCES and record.is_outermost else self._policy.dtypes
         slots = [slot for slot, dtype in enumerate(dtypes) if dtype in wanted]
