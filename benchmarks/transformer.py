@@ -28,13 +28,22 @@ class Transformer(tf.Module):
         self.positions = matrix(LENGTH, width)
         self.blocks = [
             {
-                "scale1": vector(width, 1.0), "shift1": vector(width),
-                "query": matrix(width, width), "key": matrix(width, width), "value": matrix(width, width),
-                "query_bias": vector(width), "key_bias": vector(width), "value_bias": vector(width),
-                "out": matrix(width, width), "out_bias": vector(width),
-                "scale2": vector(width, 1.0), "shift2": vector(width),
-                "up": matrix(width, 4 * width), "up_bias": vector(4 * width),
-                "down": matrix(4 * width, width), "down_bias": vector(width),
+                "scale1": vector(width, 1.0),
+                "shift1": vector(width),
+                "query": matrix(width, width),
+                "key": matrix(width, width),
+                "value": matrix(width, width),
+                "query_bias": vector(width),
+                "key_bias": vector(width),
+                "value_bias": vector(width),
+                "out": matrix(width, width),
+                "out_bias": vector(width),
+                "scale2": vector(width, 1.0),
+                "shift2": vector(width),
+                "up": matrix(width, 4 * width),
+                "up_bias": vector(4 * width),
+                "down": matrix(4 * width, width),
+                "down_bias": vector(width),
             }
             for _ in range(BLOCKS)
         ]

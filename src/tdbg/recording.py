@@ -98,7 +98,7 @@ def enable(output: str | os.PathLike | None = None, **options: Any) -> None:
 
 
 def disable(**end: Any) -> Path | None:
-    """Stops recording and returns the trace's path; the program is as it was before. Without enable() it does nothing."""
+    """Stops recording and returns the trace's path; the program is as it was before enable()."""
     global _current
     if _current is None:
         return None

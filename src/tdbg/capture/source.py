@@ -35,7 +35,7 @@ def is_user_file(file: str) -> bool:
     if file.startswith("<"):
         return file.startswith(("<ipython-input", "<string>", "<stdin>"))
     path = os.path.realpath(file)
-    return path.startswith(_DEMOS) or not path.startswith(_LIBRARIES) and f"{os.sep}site-packages{os.sep}" not in path
+    return path.startswith(_DEMOS) or (not path.startswith(_LIBRARIES) and f"{os.sep}site-packages{os.sep}" not in path)
 
 
 class StackInfo(NamedTuple):

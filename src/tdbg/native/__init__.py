@@ -1,7 +1,8 @@
-"""Arrays in, summaries out, at memory speed where the compiled extension is at hand and through numpy where it is not."""
+"""Arrays in, summaries out: at memory speed where the compiled extension is at hand, through numpy elsewhere."""
 
 from __future__ import annotations
 
+import importlib
 import os
 from typing import Any
 
@@ -10,12 +11,18 @@ import numpy as np
 from tdbg.model import Summary
 from tdbg.native import reference
 
-lib: Any = None
-if os.environ.get("TDBG_NATIVE") != "0":
+
+def _load() -> Any:
+    """The compiled extension, or None where it was not built or is switched off."""
+    if os.environ.get("TDBG_NATIVE") == "0":
+        return None
     try:
-        from tdbg.native import _native as lib
+        return importlib.import_module("tdbg.native._native")
     except ImportError:
-        lib = None
+        return None
+
+
+lib = _load()
 
 AVAILABLE = lib is not None
 

@@ -63,6 +63,16 @@ class Lineage:
         found = [self._by_tensor.get(tensor) or self._of_result(tensor) for tensor in tensors]
         return [(i, self._program.ops[made.op], made) for i, made in enumerate(found) if made is not None]
 
+    def real_maker(self, maker: Op, row: Row | None) -> tuple[Op, Row | None]:
+        """Looks through function arguments to the op that made the value that was passed."""
+        while row is not None and maker.type.startswith("Placeholder"):
+            passed = [parent for parent in self.parents(row) if parent.seq < row.seq]
+            if not passed:
+                break
+            row = passed[0]
+            maker = self._program.ops[row.op]
+        return maker, row
+
     def _behind(self, number: int, slot: int, execution: int, seen: set[tuple[int, int]]) -> Iterator[Source]:
         op = self._program.ops.get(number)
         if op is None or (number, slot) in seen:
@@ -120,8 +130,8 @@ class Lineage:
         are watched beside the data flow, so their rows may come a little later than those of their readers."""
         rows = self._by_place.get((source.op, source.slot, source.execution), ())
         wanted = row.iteration if iteration is None else iteration
-        same = [r for r in rows if r.iteration == wanted]
-        return (same or [r for r in rows if r.seq < row.seq] or [None])[-1]
+        same = [r for r in rows if r.iteration == wanted] or [r for r in rows if r.seq < row.seq]
+        return same[-1] if same else None
 
     # ---- across calls
 
@@ -152,7 +162,7 @@ class Lineage:
             passed, iteration = call.inputs[at], None
             if call.type.endswith("While") and row.iteration > 0 and at < len(function.results):
                 passed, iteration = function.results[at], row.iteration - 1  # what the iteration before gave
-            for source in self._behind(*passed, row.execution, set()):
+            for source in self._behind(passed[0], passed[1], row.execution, set()):
                 found = self._seen_by(source, row, iteration)
                 if found is not None:
                     rows.append(found)
@@ -169,7 +179,7 @@ class Lineage:
             function = self._program.functions.get(graph)
             if function is None or at >= len(function.results):
                 continue
-            for source in self._behind(*function.results[at], execution, set()):
+            for source in self._behind(function.results[at][0], function.results[at][1], execution, set()):
                 rows = self._by_place.get((source.op, source.slot, source.execution))
                 if rows:
                     return rows[-1]

@@ -39,7 +39,8 @@ class Reach:
 
 def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach:
     """Counts over everything bad from the origin on, in its step and later."""
-    bad = f"process = {process} AND seq >= {origin.seq} AND flags & {int(Flag.BAD)} != 0 AND flags & {int(Flag.EVIDENCE)} = 0"
+    is_bad = f"flags & {int(Flag.BAD)} != 0 AND flags & {int(Flag.EVIDENCE)} = 0"
+    bad = f"process = {process} AND seq >= {origin.seq} AND {is_bad}"
     per_op = rows.query(f"SELECT op, min(step), min(elements) FROM tensors WHERE {bad} GROUP BY op")
     variables: dict[str, int] = {}
     gradients, loss = 0, False

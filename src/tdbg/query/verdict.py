@@ -65,7 +65,9 @@ class Verdict:
         row = self.origin
         loop = f", iteration {row.iteration}" if row.iteration >= 0 else ""
         phase = {Phase.BACKWARD: " in the gradient", Phase.UPDATE: " in the update"}.get(self.op.phase, "")
-        lines = [f"tdbg: first bad value at step {row.step}{loop}, op #{row.seq:,}: {self._what()} → {row.bad_text()}{phase}"]
+        lines = [
+            f"tdbg: first bad value at step {row.step}{loop}, op #{row.seq:,}: {self._what()} → {row.bad_text()}{phase}"
+        ]
         if self.frame is not None:
             text = f"  {self.line}" if self.line else ""
             lines.append(_cut(f" -> {short_path(self.frame.file)}:{self.frame.line}{text}", width))
@@ -222,27 +224,35 @@ def _input_facts(origin: Row, op: Op, rows: Rows, program: Program, process: int
     by_slot: dict[int, Row] = {}
     for row in evidence:
         by_slot.setdefault(row.slot, row)
-    made_by = {index: (maker, row) for index, maker, row in _before(origin, op, rows, program, process).inputs(origin)}
+    lineage = _before(origin, op, rows, program, process)
+    made_by: dict[int, tuple[Op, Row | None]] = {
+        index: lineage.real_maker(maker, row) for index, maker, row in lineage.inputs(origin)
+    }
     facts = []
     for index in sorted(by_slot.keys() | made_by.keys()):
-        maker, row = made_by.get(index, (op, None))
-        known = by_slot.get(index) or row
+        maker, seen = made_by.get(index, (op, None))
+        known = by_slot.get(index) or seen
         if known is not None:
             facts.append(InputFact(index, known, maker, program.user_frame(maker)))
     return facts
 
 
 def _before(origin: Row, op: Op, rows: Rows, program: Program, process: int) -> Lineage:
-    """A lineage over all rows, good ones too, that the origin op can have read."""
+    """A lineage over all rows, good ones too, that the origin op can have read, and those that its call was given."""
+    call = rows.query(f"SELECT inputs FROM executions WHERE process = {process} AND execution = ?", [origin.execution])
+    given = [int(tensor) for tensor in (call[0][0] if call else [])]
+    made_in = rows.query(f"SELECT execution FROM ends WHERE process = {process} AND list_has_any(outputs, ?)", [given])
+    executions = [execution for (execution,) in made_in]
     if op.graph >= 0:
-        known = rows.select(process, "execution IN (?, -1)", [origin.execution], "ORDER BY seq")
-    else:
-        call = rows.query(
-            f"SELECT inputs FROM executions WHERE process = {process} AND execution = ?", [origin.execution]
-        )
-        ids = [str(int(tensor)) for tensor in (call[0][0] if call else [])]
-        known = rows.select(process, f"tensor IN ({', '.join(ids) or -2})", None, "ORDER BY seq")
-    return Lineage(rows, program, process, known)
+        executions += [origin.execution, -1]
+    ids = ", ".join(str(tensor) for tensor in given) or "-2"
+    calls = ", ".join(str(execution) for execution in executions) or "-2"
+    return Lineage(
+        rows,
+        program,
+        process,
+        rows.select(process, f"tensor IN ({ids}) OR execution IN ({calls})", None, "ORDER BY seq"),
+    )
 
 
 def _looked_at(trace: Trace) -> str:

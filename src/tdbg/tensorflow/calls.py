@@ -23,13 +23,15 @@ class Calls:
         self,
         begin: Callable[[Any, tuple], Any],
         end: Callable[[Any, Any], None],
+        finishing: Callable[[Any], None],
         finished: Callable[[str, Any], None],
         tape_begins: Callable[[], None],
     ) -> None:
         global _generation
         _generation += 1
         self._key = _generation
-        self._begin, self._end, self._finished, self._tape_begins = begin, end, finished, tape_begins
+        self._begin, self._end, self._tape_begins = begin, end, tape_begins
+        self._finishing, self._finished = finishing, finished
         self._originals: list[tuple[Any, str, Any, Any]] = []
 
     def install(self) -> None:
@@ -68,6 +70,8 @@ class Calls:
 
     def _wrap_from_func_graph(self, original: Any) -> Any:
         def from_func_graph(name: Any, graph: Any, *args: Any, **kwargs: Any) -> Any:
+            with faults.guard("finishing a graph"):
+                self._finishing(graph)
             function = original(name, graph, *args, **kwargs)
             with faults.guard("reading a finished graph"):
                 self._finished(name.decode() if isinstance(name, bytes) else name, graph)

@@ -35,6 +35,7 @@ class GraphRecord:
         self.ops: dict[str, int] = {}  # op name -> op number
         self.fresh_reads: set[str] = set()  # variables whose value is known: read or assigned, and not changed since
         self.has_gradient = self.has_update = False
+        self.watches: list[Any] = []  # ops that no other op needs and that must run all the same
 
     @property
     def trains(self) -> bool:
@@ -44,7 +45,9 @@ class GraphRecord:
 class Graphs:
     """All graphs of this process."""
 
-    def __init__(self, recorder: Any, sources: Sources, policy: Policy, observers: Any, next_op: Callable[[], int]) -> None:
+    def __init__(
+        self, recorder: Any, sources: Sources, policy: Policy, observers: Any, next_op: Callable[[], int]
+    ) -> None:
         self._recorder, self._sources, self._policy, self._observers = recorder, sources, policy, observers
         self._next_op = next_op
         self._only_health = recorder.config.mode == Mode.HEALTH
@@ -142,7 +145,8 @@ class Graphs:
         if op_type in ENTRANCES and op_type.startswith("Placeholder"):
             if not record.detached:
                 for slot in slots:
-                    self._observers.watch(graph, outputs[slot], [number, slot, record.number, int(Flag.INPUT), 0])
+                    ids = [number, slot, record.number, int(Flag.INPUT), 0]
+                    record.watches.append(self._observers.watch(graph, outputs[slot], ids))
             return None
         evidence = [t for t in inputs if code_of(t.dtype).is_number] if op_type in RISKY else []
         replaced = list(outputs)
@@ -192,6 +196,14 @@ class Graphs:
                 observed and not record.compiled,
             ),
         )
+
+    def finishing(self, graph: Any) -> None:
+        """The graph is about to become a function. TensorFlow makes a function's arguments before it starts to note
+        which ops must run, so it has to be told of their watches."""
+        record = self._records.get(graph)
+        if record is not None:
+            known = {op.name for op in graph.control_outputs}
+            graph.control_outputs.extend(op for op in record.watches if op.name not in known)
 
     def finished(self, name: str, graph: Any) -> None:
         """The graph became a function of the runtime: write what only the finished graph tells."""

@@ -85,9 +85,9 @@ class NativeObservers:
         """The tensor that consumers should use from now on."""
         return self._insert(OBSERVE, graph, tensor, ids, evidence).outputs[0]
 
-    def watch(self, graph: Any, tensor: Any, ids: Sequence[int]) -> None:
-        """Records the tensor without touching its consumers."""
-        self._insert(WATCH, graph, tensor, ids, ())
+    def watch(self, graph: Any, tensor: Any, ids: Sequence[int]) -> Any:
+        """Records the tensor without touching its consumers; gives the op, which the function must be told to run."""
+        return self._insert(WATCH, graph, tensor, ids, ())
 
 
 class PythonObservers:
@@ -109,11 +109,12 @@ class PythonObservers:
             observed.op._set_device("")
         return observed
 
-    def watch(self, graph: Any, tensor: Any, ids: Sequence[int]) -> None:
-        """Records the tensor without touching its consumers."""
+    def watch(self, graph: Any, tensor: Any, ids: Sequence[int]) -> Any:
+        """Records the tensor without touching its consumers; gives the op, which the function must be told to run."""
         recorded = self._insert(graph, tensor, ids, (), stateful=True)
         if graph.experimental_acd_manager is not None:
             graph.experimental_acd_manager.run_independently(recorded.op)
+        return recorded.op
 
     def _insert(self, graph: Any, tensor: Any, ids: Sequence[int], evidence: Sequence[Any], stateful: bool) -> Any:
         graph_tensor, (op, slot, graph_id, flags, detached) = self._lib.graph_tensor, ids

@@ -21,11 +21,11 @@ RISKY = frozenset(
 
 # Good inputs never give a bad output. Mode health, the cheapest, looks at their inputs and leaves them out.
 SAFE = frozenset(
-    """Neg Abs Sign Relu Relu6 ReluGrad Relu6Grad LeakyRelu LeakyReluGrad Elu Selu Sigmoid Tanh Softsign Erf Erfc Sin Cos
-    Atan Maximum Minimum ClipByValue Floor Ceil Round Rint Tile Slice StridedSlice ConcatV2 Pack Unpack Split SplitV Pad
-    PadV2 MirrorPad Gather GatherV2 GatherNd Select SelectV2 MaxPool BroadcastTo ReverseV2 Roll ZerosLike OnesLike Fill
-    OneHot TopKV2 DepthToSpace SpaceToDepth SpaceToBatchND BatchToSpaceND MatrixDiagV3 MatrixDiagPartV3 MatrixBandPart
-    Max Min""".split()
+    """Neg Abs Sign Relu Relu6 ReluGrad Relu6Grad LeakyRelu LeakyReluGrad Elu Selu Sigmoid Tanh Softsign Erf Erfc Sin
+    Cos Atan Maximum Minimum ClipByValue Floor Ceil Round Rint Tile Slice StridedSlice ConcatV2 Pack Unpack Split SplitV
+    Pad PadV2 MirrorPad Gather GatherV2 GatherNd Select SelectV2 MaxPool BroadcastTo ReverseV2 Roll ZerosLike OnesLike
+    Fill OneHot TopKV2 DepthToSpace SpaceToDepth SpaceToBatchND BatchToSpaceND MatrixDiagV3 MatrixDiagPartV3
+    MatrixBandPart Max Min""".split()
 )
 
 # Calls of other graphs: those graphs carry their own observers, and TensorFlow looks these ops up through their

@@ -49,7 +49,13 @@ class Capture:
         observers = NativeObservers(lib) if lib.IS_NATIVE else PythonObservers(lib)
         self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
         self._links = ForwardLinks(self.steps.gradient)
-        self._calls = Calls(self._call_begins, self._call_ends, self.graphs.finished, self.steps.forward_begins)
+        self._calls = Calls(
+            self._call_begins,
+            self._call_ends,
+            self.graphs.finishing,
+            self.graphs.finished,
+            self.steps.forward_begins,
+        )
         self._threads = EveryThread(self._callback)
 
     def _next_op(self) -> int:
@@ -71,7 +77,9 @@ class Capture:
 
     # ---- ops
 
-    def _callback(self, op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
+    def _callback(
+        self, op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
+    ) -> Any:
         try:
             if graph is None:
                 self._ran(op_type, inputs, outputs)
@@ -84,8 +92,12 @@ class Capture:
             return None
 
     def _ran(self, op_type: str, inputs: Any, outputs: Any) -> None:
-        if not self.steps.recording or isinstance(op_type, bytes) or op_type.startswith("__"):
+        if isinstance(op_type, bytes) or op_type.startswith("__"):
             return  # functions (bytes are their names) are bracketed by _call_begins and _call_ends
+        if not self.steps.recording:
+            if writes_variable(op_type):
+                self.steps.update()  # to find the step from which on it is recorded
+            return
         forward = self._links.current()
         forward_op = -1 if forward is None else self._forward_of(forward)
         key = (op_type, self._stack_here(_EAGER_SKIP + 1), forward_op)
@@ -108,8 +120,9 @@ class Capture:
             file = info.user.file if info.user else ""
             wanted = not self._policy.is_filtered or self._policy.wants_op(op_type, op_type, file)
             op = self._next_op()
-            row = (op, -1, op_type, op_type, "", [], [], [], "{}", stack, int(phase), forward, wanted)
-            self.recorder.add("ops", row)
+            self.recorder.add(
+                "ops", (op, -1, op_type, op_type, "", [], [], [], "{}", stack, int(phase), forward, wanted)
+            )
             is_update = phase == Phase.UPDATE and writes_variable(op_type)
             site = (op, self._dtypes if wanted else 0, int(is_update))
             self._sites[(op_type, stack, forward)] = site
@@ -133,17 +146,17 @@ class Capture:
 
     def _call_begins(self, function: Any, args: tuple) -> Any:
         self._threads.ensure()
-        if not self.steps.recording and self._policy.all_steps:
-            return None
         try:
             name = function.name.decode() if isinstance(function.name, bytes) else function.name
             record = self.graphs.function(name)
+            if record is not None and record.trains:
+                self.steps.forward_begins()
+            if not self.steps.recording:
+                return -1, -1, record
             forward = self._links.current()
             forward_op = -1 if forward is None else self._forward_of(forward)
             stack = self._stack_here(3)
             site = self._sites.get((name, stack, forward_op)) or self._new_site(name, stack, forward_op, ())
-            if record is not None and record.trains:
-                self.steps.forward_begins()
             execution = self._lib.call_begin(site[0], record.number if record else -1, args)
             return execution, site[0], record
         except Exception as error:
@@ -153,7 +166,10 @@ class Capture:
     def _call_ends(self, call: Any, outputs: Any) -> None:
         try:
             execution, op, record = call
-            self._lib.call_end(execution, op, outputs if isinstance(outputs, (list, tuple)) else ([] if outputs is not None else None))
+            if outputs is not None and not isinstance(outputs, (list, tuple)):
+                outputs = []  # TensorFlow 2.15 gives structures here
+            if execution >= 0:
+                self._lib.call_end(execution, op, outputs)
             if record is not None:
                 if record.has_gradient:
                     self.steps.gradient()

@@ -8,13 +8,17 @@ from tdbg.model import Phase
 
 _SEP = os.sep
 
+_PYTHON = f"tensorflow{_SEP}python{_SEP}"
 _BACKWARD = (
-    (f"tensorflow{_SEP}python{_SEP}eager{_SEP}backprop.py", ("GradientTape.gradient", "GradientTape.jacobian", "_gradient_function")),
-    (f"tensorflow{_SEP}python{_SEP}eager{_SEP}imperative_grad.py", ("imperative_grad",)),
-    (f"tensorflow{_SEP}python{_SEP}ops{_SEP}gradients_util.py", ("_GradientsHelper",)),
-)  # fmt: skip
+    (
+        f"{_PYTHON}eager{_SEP}backprop.py",
+        ("GradientTape.gradient", "GradientTape.jacobian", "_gradient_function"),
+    ),
+    (f"{_PYTHON}eager{_SEP}imperative_grad.py", ("imperative_grad",)),
+    (f"{_PYTHON}ops{_SEP}gradients_util.py", ("_GradientsHelper",)),
+)
 _UPDATE = ("apply_gradients", "apply", "_internal_apply_gradients", "_backend_apply_gradients", "update_step")
-_CREATION = (f"tensorflow{_SEP}python{_SEP}ops{_SEP}resource_variable_ops.py", "ResourceVariable._init_from_args")
+_CREATION = (f"{_PYTHON}ops{_SEP}resource_variable_ops.py", "ResourceVariable._init_from_args")
 
 
 def phase_of(file: str, function: str) -> Phase | None:

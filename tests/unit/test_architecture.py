@@ -1,0 +1,79 @@
+"""The folder listing is the architecture: which part may import which, and what importing tdbg costs."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tdbg
+
+ROOT = Path(tdbg.__file__).parent
+FRAMEWORKS = {"tensorflow", "keras", "torch", "jax"}
+# Each part may import the parts named here (and itself).
+ALLOWED = {
+    "errors": set(),
+    "model": set(),
+    "config": {"errors", "model"},
+    "native": {"model"},
+    "store": {"errors", "model", "native"},
+    "capture": {"errors", "model", "config", "native", "store"},
+    "tensorflow": {"errors", "model", "config", "native", "store", "capture"},
+    "recording": {"errors", "config", "capture", "store"},
+    "query": {"errors", "model", "store"},
+    "commands": {"errors", "model", "config", "capture", "recording", "store", "query"},
+    "demos": set(),
+    "__main__": {"errors", "commands"},
+    "__init__": {"errors", "recording"},
+}
+
+
+def part_of(path: Path) -> str:
+    first = path.relative_to(ROOT).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports_of(path: Path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module
+            if node.module == "tdbg":
+                yield from (f"tdbg.{alias.name}" for alias in node.names)
+
+
+SOURCES = sorted(ROOT.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_one_way(path):
+    mine = part_of(path)
+    for name in imports_of(path):
+        words = name.split(".")
+        if words[0] == "tdbg" and len(words) > 1 and words[1] in ALLOWED:
+            assert words[1] == mine or words[1] in ALLOWED[mine], f"{mine} may not import {name}"
+        if words[0] in FRAMEWORKS:
+            assert mine in ("tensorflow", "demos"), f"only a framework's own folder imports {name}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_module_says_what_it_is_for(path):
+    assert ast.get_docstring(ast.parse(path.read_text())), "a module opens with one sentence"
+
+
+def modules_after(statement: str) -> set[str]:
+    code = f"{statement}\nimport sys\nprint(*sys.modules)"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+@pytest.mark.parametrize("statement", ["import tdbg", "import tdbg.__main__"])
+def test_importing_tdbg_loads_nothing_heavy(statement):
+    heavy = FRAMEWORKS | {"pyarrow", "duckdb", "rich", "pandas", "textual", "werkzeug"}
+    assert not modules_after(statement) & heavy
+
+
+def test_the_public_names():
+    assert sorted(tdbg.__all__) == ["TdbgError", "__version__", "disable", "enable", "open", "step", "watch"]
+    assert all(hasattr(tdbg, name) for name in tdbg.__all__)
