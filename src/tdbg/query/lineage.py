@@ -37,7 +37,7 @@ class Lineage:
             if row.tensor >= 0:
                 self._by_tensor.setdefault(row.tensor, row)
         self._calls: dict[int, tuple[int, list[int]]] = {}
-        self._results: dict[int, tuple[int, int]] = {}
+        self._results: dict[int, Row | None] = {}
 
     # ---- parents
 
@@ -170,6 +170,11 @@ class Lineage:
 
     def _of_result(self, tensor: int) -> Row | None:
         """A tensor that a function call gave back: the row inside that call that became it."""
+        if tensor not in self._results:
+            self._results[tensor] = self._find_result(tensor)
+        return self._results[tensor]
+
+    def _find_result(self, tensor: int) -> Row | None:
         calls = self._rows.query(
             "SELECT e.execution, x.graph, list_position(e.outputs, ?) - 1 FROM ends e JOIN executions x "
             f"USING (process, execution) WHERE e.process = {self._process} AND list_contains(e.outputs, ?)",

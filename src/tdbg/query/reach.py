@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tdbg.model import Flag, Phase
+from tdbg.model import Phase
 from tdbg.query.program import Program
-from tdbg.query.rows import Row, Rows
+from tdbg.query.rows import IS_BAD, Row, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,7 @@ class Reach:
 
 def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach:
     """Counts over everything bad from the origin on, in its step and later."""
-    is_bad = f"flags & {int(Flag.BAD)} != 0 AND flags & {int(Flag.EVIDENCE)} = 0"
-    bad = f"process = {process} AND seq >= {origin.seq} AND {is_bad}"
+    bad = f"process = {process} AND seq >= {origin.seq} AND {IS_BAD}"
     per_op = rows.query(f"SELECT op, min(step), min(elements) FROM tensors WHERE {bad} GROUP BY op")
     variables: dict[str, int] = {}
     gradients, loss = 0, False

@@ -14,6 +14,10 @@ _FIELDS = (
 )  # fmt: skip
 
 
+# An output (not a copy of an input kept as evidence) that holds a NaN or an infinity.
+IS_BAD = f"flags & {int(Flag.BAD)} != 0 AND flags & {int(Flag.EVIDENCE)} = 0"
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One tensor event; the numbers are None where the mode did not measure them."""

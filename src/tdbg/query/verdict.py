@@ -8,12 +8,13 @@ from typing import Any
 from tdbg.model import Flag, Frame, Phase
 from tdbg.query.causes import Cause, find_cause
 from tdbg.query.lineage import Lineage
+from tdbg.query.origin import find_origin
 from tdbg.query.program import Op, Program, joined, short_path
 from tdbg.query.reach import Reach, find_reach
-from tdbg.query.rows import Row, Rows
+from tdbg.query.rows import IS_BAD, Row, Rows
 from tdbg.store.reader import Trace
 
-_MOST_BAD_ROWS = 50_000
+_MOST_BAD_ROWS, _MOST_TROUBLE = 50_000, 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,18 +138,13 @@ def explain(trace: Trace) -> Verdict:
     looked_at = _looked_at(trace)
     trouble = _first_trouble(rows)
     if trouble is None:
-        benign = rows.query(f"SELECT count(*) FROM tensors WHERE flags & {int(Flag.BAD)} != 0")[0][0]
+        benign = rows.query(f"SELECT count(*) FROM tensors WHERE {IS_BAD}")[0][0]
         return Verdict(str(trace.path), looked_at, benign=benign, caveats=caveats)
-    process, seq = trouble
+    process, step = trouble
     program = Program(trace, process)
-    first = rows.select(process, "seq = ?", [seq])[0]
-    bad = rows.select(
-        process,
-        f"flags & {int(Flag.BAD)} != 0 AND (seq <= ? OR execution = ?)",
-        [seq, first.execution],
-        f"ORDER BY seq DESC LIMIT {_MOST_BAD_ROWS}",
-    )[::-1]
-    origin = _walk_back(first, Lineage(rows, program, process, bad), program)
+    bad = rows.select(process, f"{IS_BAD} AND step <= ?", [step], f"ORDER BY seq DESC LIMIT {_MOST_BAD_ROWS}")[::-1]
+    here = [row for row in bad if row.step == step and _is_trouble(row, program.ops[row.op])]
+    origin = find_origin(here[:_MOST_TROUBLE], Lineage(rows, program, process, bad), program)
     op = program.ops[origin.op]
     inputs = _input_facts(origin, op, rows, program, process)
     frame = program.user_frame(op)
@@ -167,35 +163,24 @@ def explain(trace: Trace) -> Verdict:
 
 
 def _first_trouble(rows: Rows) -> tuple[int, int] | None:
-    """A NaN, or an infinity that reached a gradient, an update or a scalar: masks and infinite minima do none of it."""
+    """(process, step) of the first trouble; the condition is that of ``_is_trouble``."""
     found = rows.query(
         f"""
-        SELECT t.process, t.seq FROM tensors t JOIN ops o USING (process, op)
-        WHERE t.flags & {int(Flag.BAD)} != 0 AND t.flags & {int(Flag.EVIDENCE)} = 0
+        SELECT t.process, t.step FROM tensors t JOIN ops o USING (process, op)
+        WHERE {IS_BAD}
           AND (t.nan IS NULL OR t.nan > 0 OR t.elements = 1 OR o.phase IN ({int(Phase.BACKWARD)}, {int(Phase.UPDATE)}))
           AND NOT (o.type = 'Const' AND t.nan = 0)
-        ORDER BY t.time LIMIT 1
+        ORDER BY t.step, t.time LIMIT 1
         """
     )
     return (found[0][0], found[0][1]) if found else None
 
 
-def _walk_back(row: Row, lineage: Lineage, program: Program) -> Row:
-    """Follows bad inputs to the first op whose inputs are good. A NaN made from a constant's infinity stops there: the
-    constant (a mask's -inf) is innocent."""
-    seen = {row.seq}
-    while True:
-        parents = [parent for parent in lineage.parents(row) if parent.seq not in seen and parent.is_bad]
-        if row.nan:
-            parents = [p for p in parents if p.nan or not _is_constant(p, program)]
-        if not parents:
-            return row
-        row = min(parents, key=lambda p: (not p.nan, p.seq))
-        seen.add(row.seq)
-
-
-def _is_constant(row: Row, program: Program) -> bool:
-    return program.ops[row.op].type == "Const"
+def _is_trouble(row: Row, op: Op) -> bool:
+    """A NaN, or an infinity that reached a gradient, an update or a scalar: masks and infinite minima do none of it."""
+    if op.type == "Const" and row.nan == 0:
+        return False
+    return row.nan is None or row.nan > 0 or row.elements == 1 or op.phase in (Phase.BACKWARD, Phase.UPDATE)
 
 
 def _cause(op: Op, origin: Row, inputs: list[InputFact], program: Program) -> Cause:

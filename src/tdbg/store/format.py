@@ -16,7 +16,8 @@ Layout
         tensors-000002.arrows           ... or still hot
         values-000001.blob              full tensors
         end.json                        ended (ns), rows (written, per table), lost (not written, per table), and what
-                                        the recorder adds; while it is missing the process runs, or it died
+                                        the recorder adds, such as stopped (why recording ended before the program) and
+                                        unwritten (events after that); while it is missing the process runs, or it died
 
 JSON files are UTF-8 objects; keys that a reader does not know are to be ignored. Files with other names, ``*.part``
 among them, are not part of the trace. The tables in SEALED_TABLES come in segments numbered from 000001; the rows of a

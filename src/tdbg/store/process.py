@@ -38,6 +38,11 @@ class ProcessInfo:
             return "unknown"
         return "running" if _is_running(self.info) else "died"
 
+    @property
+    def stopped(self) -> str:
+        """Why it stopped recording while the program went on; empty when it did not."""
+        return str((self.end or {}).get("stopped") or "")
+
     def end_counts(self, name: str) -> dict[str, int]:
         """A table of counts in ``end.json``; empty when it is missing or something else."""
         counts = (self.end or {}).get(name)

@@ -105,7 +105,10 @@ class ProcessTables:
             if counts.get(table, 0) < written:
                 missing = written - counts.get(table, 0)
                 found.append(f"{missing} of {written} rows of {table} are missing from {self.process.name}.")
-        for table, lost in self.process.end_counts("lost").items():
+        lost_rows = self.process.end_counts("lost")
+        if self.process.stopped:
+            return [*found, _stopped_early(self.process, sum(lost_rows.values()))]
+        for table, lost in lost_rows.items():
             found.append(f"{lost} rows of {table} could not be written by {self.process.name} when it closed.")
         return found
 
@@ -201,6 +204,12 @@ class ProcessTables:
     def _cannot_read(self, path: Path, error: Exception) -> None:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         self._unreadable[path] = f"{self.process.name}/{path.name} cannot be read and is left out ({reason})."
+
+
+def _stopped_early(process: ProcessInfo, lost: int) -> str:
+    unwritten = (process.end or {}).get("unwritten")
+    missing = f"{lost + unwritten:,} events" if isinstance(unwritten, int) else "what came after"
+    return f"{process.name} stopped recording before the program ended ({process.stopped}); {missing} could not be written."
 
 
 def _is_bad(rows: pa.Table) -> np.ndarray:

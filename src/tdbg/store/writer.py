@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import re
 import socket
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +36,8 @@ from tdbg.store.tensors import ValueWriter
 
 Column: TypeAlias = Sequence | np.ndarray | pa.Array
 
+_SPARE_BYTES = 16 << 10
+
 
 class TraceWriter:
     """Writes one process's part of a trace. Every method may raise OSError; the trace stays readable when one does."""
@@ -47,6 +52,8 @@ class TraceWriter:
         self._numbers = dict.fromkeys(SEALED_TABLES, 1)
         self._unsealed: list[tuple[str, int]] = []
         self._values = ValueWriter(self.folder)
+        self._spare = _spare_room(self.folder)
+        self._end: dict[str, Any] = {}
         self._closed = False
 
     def append(self, table: str, columns: Mapping[str, Column]) -> None:
@@ -72,6 +79,8 @@ class TraceWriter:
         After OSError the rows not yet written stay buffered for the next try (see ``discard_buffered``).
         """
         self._check_open()
+        if not self.folder.is_dir():  # files that were removed can still be written to
+            raise FileNotFoundError(errno.ENOENT, "its folder was removed")
         for table in WRITE_ORDER:
             batches = self._buffered[table]
             if batches:
@@ -115,9 +124,14 @@ class TraceWriter:
         except OSError as error:
             failures.append(error)
         self._release()
-        _write_json(self.folder / END_JSON, {"ended": time.time_ns(), "rows": self.rows, "lost": lost, **end})
+        self.amend_end({"ended": time.time_ns(), "rows": self.rows, "lost": lost, **end})
         if failures:
             raise failures[0]
+
+    def amend_end(self, more: Mapping[str, Any]) -> None:
+        """Writes ``end.json`` again with what became known after ``close``."""
+        self._end.update(more)
+        _write_json(self.folder / END_JSON, self._end)
 
     def discard_after_fork(self) -> None:
         """In a forked child: lets go of the parent's files and writes nothing."""
@@ -153,6 +167,8 @@ class TraceWriter:
         for file in self._files.values():
             file.close()
         self._values.close()
+        if self._spare is not None:
+            self._spare.close()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -218,7 +234,8 @@ def _make_folders(trace: Path, process: dict[str, Any]) -> Path:
             return folder
     except OSError as error:
         raise TdbgError(
-            f"Cannot record here: {error.strerror}. Name another place with -o or free this one: {trace}"
+            f"Cannot record here: {error.strerror}. Name another place, with -o or tdbg.enable(output=...), or free "
+            f"this one: {trace}"
         ) from error
     raise AssertionError("unreachable: folder names do not run out")
 
@@ -244,6 +261,15 @@ def _folder_names(trace: Path, process: dict[str, Any]) -> Iterator[Path]:
     while True:
         yield trace / f"{host}-{int(process['pid'])}-{started}"
         started += 1
+
+
+def _spare_room(folder: Path) -> IO[bytes] | None:
+    """Space on the disk that closing gives back, so that a full disk still takes ``end.json``; the file has no name."""
+    with contextlib.suppress(OSError, AttributeError):
+        file = tempfile.TemporaryFile(dir=folder)
+        os.posix_fallocate(file.fileno(), 0, _SPARE_BYTES)
+        return file
+    return None
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:

@@ -91,9 +91,11 @@ class Capture:
             faults.report(f"recording op {op_type}", error)
             return None
 
-    def _ran(self, op_type: str, inputs: Any, outputs: Any) -> None:
-        if isinstance(op_type, bytes) or op_type.startswith("__"):
-            return  # functions (bytes are their names) are bracketed by _call_begins and _call_ends
+    def _ran(self, op_type: str | bytes, inputs: Any, outputs: Any) -> None:
+        if isinstance(op_type, bytes):  # TensorFlow converted the inputs first, or this is a function
+            op_type = op_type.decode()
+        if op_type.startswith("__"):
+            return  # functions are bracketed by _call_begins and _call_ends
         if not self.steps.recording:
             if writes_variable(op_type):
                 self.steps.update()  # to find the step from which on it is recorded
