@@ -18,18 +18,20 @@ from typing import Any
 
 import numpy as np
 
-from tdbg.capture import faults
+from tdbg.capture import children, faults
 from tdbg.capture.source import script_of
 from tdbg.config import Config
 from tdbg.native.record import RING_FILE
 from tdbg.native.reference import DTYPES
 from tdbg.store.format import SCHEMAS
-from tdbg.store.reader import Trace
+from tdbg.store.process import ProcessInfo
 from tdbg.store.records import Decoder
+from tdbg.store.tables import ProcessTables
 from tdbg.store.writer import TraceWriter
 
 INHERITED = ("graphs", "ops", "controls", "functions", "shapes", "stacks", "frames", "sources", "steps")
 _BAD_VALUE_BYTES, _VALUES_PER_OP = 256 << 20, 2
+_BATCH = 1 << 15
 
 
 def default_output(folder: Path | None = None) -> Path:
@@ -52,11 +54,12 @@ class Recorder:
         self._wake, self._stopping = threading.Event(), False
         self._idle = threading.Condition()
         self._cycles = self._goal = 0
-        self._lost_rows = 0
+        self._unwritten = 0  # events that were taken from the ring and are in no file
         self._counted: dict[str, int] = {}
         self._decoder = Decoder()
-        self._cycle = threading.Lock()
-        self._seed: Path | None = None
+        self._turn, self._cycle = threading.Lock(), threading.Lock()
+        self._given_up: TraceWriter | None = None
+        self._parent: tuple[Path, dict[str, int]] | None = None
         self._shapes_written = 0
         self._open()
 
@@ -82,6 +85,7 @@ class Recorder:
         self._thread = threading.Thread(target=self._work, name="tdbg-writer", daemon=True)
         self._thread.start()
         atexit.register(self.stop)
+        children.end_with_child(self)
 
     def _process(self) -> dict[str, Any]:
         return {
@@ -110,53 +114,72 @@ class Recorder:
         self._stopping = True
         self._wake.set()
         self._thread.join()
+        with faults.guard("writing the end of the trace"):
+            self._write_end(end)
+        self.writer = self._given_up = None
+
+    def _write_end(self, end: dict[str, Any]) -> None:
+        produced, dropped, values_dropped, waits, _ = self.lib.counters()
+        counts = {"events": produced, "dropped": dropped, "values_dropped": values_dropped, "waits": waits}
+        end = {"ended": time.time_ns(), "faults": dict(faults.counts), **counts, **end}
         if self.writer is not None:
-            with faults.guard("writing the end of the trace"):
-                produced, dropped, values_dropped, waits, _ = self.lib.counters()
-                counts = {"events": produced, "dropped": dropped + self._lost_rows, "values_dropped": values_dropped}
-                self.writer.close({"ended": time.time_ns(), "waits": waits, **counts, **end})
-                if self.config.ring:
-                    (self.writer.folder / RING_FILE).unlink(missing_ok=True)
-        self.writer = None
+            try:
+                self.writer.close({**end, "dropped": dropped + self._unwritten})
+            except OSError as error:
+                self._say_stopped(self.writer, error)
+            if self.config.ring:
+                (self.writer.folder / RING_FILE).unlink(missing_ok=True)
+        elif self._given_up is not None:
+            with contextlib.suppress(OSError):  # said already
+                self._given_up.amend_end({**end, "unwritten": self._unwritten})
 
     # ---- fork
 
     def hold(self) -> None:
         """Waits for the writer thread to be between two cycles, and keeps it there while the process forks."""
+        self._turn.acquire()  # else a busy writer would begin its next cycle before this thread wakes up
         self._cycle.acquire()
 
     def release(self) -> None:
         self._cycle.release()
+        self._turn.release()
 
     def restart_after_fork(self) -> None:
         """In a forked child: a writer thread of its own, and, once it records anything, a folder of its own."""
         self.lib.after_fork()
-        self._seed = self.writer.folder if self.writer is not None else None
         if self.writer is not None:
+            self._parent = self.writer.folder, dict(self.writer.rows)
             self.writer.discard_after_fork()
-        self.writer = None
-        self._wake, self._idle, self._cycle = threading.Event(), threading.Condition(), threading.Lock()
+        self.writer = self._given_up = None
+        self._wake, self._idle = threading.Event(), threading.Condition()
+        self._turn, self._cycle = threading.Lock(), threading.Lock()
         self._decoder = Decoder()
         self._counted = {"dropped": self.lib.counters()[1], "values_dropped": self.lib.counters()[2]}
-        self._lost_rows = 0
-        if self._seed is None:
+        self._unwritten = 0
+        self._rows["notes"].clear()
+        if self._parent is None:  # the parent had stopped
             return
         if self.config.ring:  # its file is needed before the first event
             self._join_trace()
             self._open_ring()
-        self.lib.set_recording(True)
         self._start_thread()
 
     def _join_trace(self) -> None:
-        """The child's own folder. Its events refer to ops and stacks that the parent wrote: copy those."""
-        seed, self._seed = self._seed, None
+        """The child's own folder. Its events refer to ops and stacks that the parent wrote: copy those.
+
+        Not those that the parent wrote since the fork: the child gives the same numbers to others.
+        """
+        assert self._parent is not None
+        (folder, counts), self._parent = self._parent, None
         self.writer = TraceWriter(self.path, self._process(), segment_bytes=self.config.segment_bytes)
-        if seed is None:
-            return
-        parent = next(tables for tables in Trace.open(self.path)._processes if tables.folder == seed)
+        parent = ProcessTables(ProcessInfo(0, folder, {}))
         for name in INHERITED:
-            for rows in parent.read(name, SCHEMAS[name].names):
-                self.writer.append(name, {column: rows[column].combine_chunks() for column in rows.column_names})
+            left = counts[name]
+            for table in parent.read(name, SCHEMAS[name].names):
+                rows = table.slice(0, left)
+                left -= len(rows)
+                if len(rows):
+                    self.writer.append(name, {column: rows[column].combine_chunks() for column in rows.column_names})
 
     # ---- producers
 
@@ -191,13 +214,16 @@ class Recorder:
             self._wake.wait(self.config.flush_seconds)
             self._wake.clear()
             last = self._stopping
+            with self._turn:
+                self._cycle.acquire()
             try:
-                with self._cycle:
-                    self._write_all(last)
+                self._write_all(last)
             except OSError as error:
                 self._give_up(error)
             except Exception as error:
                 faults.report("writing the trace", error)
+            finally:
+                self._cycle.release()
             with self._idle:
                 self._cycles += 1
                 self._idle.notify_all()
@@ -207,21 +233,35 @@ class Recorder:
                 self._wake.set()
 
     def _write_all(self, last: bool) -> None:
-        more = True
-        while more:
-            events = b"" if self.config.ring and not last else self.lib.ring_drain(1 << 15)
-            more = len(events) >= (1 << 15) * self.lib.RECORD_BYTES or (last and self._still_coming())
-            if self._seed is not None:  # a forked child that has recorded nothing so far
-                if not events:
-                    return
-                self._join_trace()
+        """What waits now; what comes meanwhile is for the next cycle, or a busy program would never see the end."""
+        waiting = self.lib.counters()[4]
+        while True:
+            events = b"" if self.config.ring and not last else self.lib.ring_drain(_BATCH)
+            self._write(events)
+            waiting -= len(events) // self.lib.RECORD_BYTES
+            if not events or waiting <= 0:
+                if not (last and self._still_coming()):
+                    break
+        if len(events) == _BATCH * self.lib.RECORD_BYTES:
+            self._wake.set()
+
+    def _write(self, events: bytes) -> None:
+        if self._parent is not None:  # a forked child that has recorded nothing so far
+            if not events:
+                return
+            self._join_trace()
+        is_buffered = False
+        try:
             self._write_interned()
             batches = self._decoder.decode(events, self._take_values())
-            if self.writer is None:
-                self._lost_rows += len(events) // self.lib.RECORD_BYTES
-                continue
-            for table, columns in batches.items():
-                self.writer.append(table, columns)
+            if self.writer is not None:
+                for table, columns in batches.items():
+                    self.writer.append(table, columns)
+                is_buffered = True
+        finally:
+            if not is_buffered:
+                self._unwritten += len(events) // self.lib.RECORD_BYTES
+        if self.writer is not None:
             self.writer.flush()
             self.writer.seal_if_large()
 
@@ -244,7 +284,8 @@ class Recorder:
         if self.writer is None:
             return
         for name, table in rows.items():
-            self.writer.append(name, dict(zip(SCHEMAS[name].names, zip(*table, strict=True), strict=True)))
+            with faults.guard(f"writing rows of {name}"):
+                self.writer.append(name, dict(zip(SCHEMAS[name].names, zip(*table, strict=True), strict=True)))
 
     def _count_drops(self, rows: dict[str, list[tuple]]) -> None:
         _, dropped, values_dropped, _, _ = self.lib.counters()
@@ -267,11 +308,16 @@ class Recorder:
 
     def _give_up(self, error: OSError) -> None:
         """The disk is full or gone: what is written stays readable, the rest is counted, training goes on."""
-        writer, self.writer = self.writer, None
-        if writer is not None:
-            with contextlib.suppress(OSError, ValueError):
-                writer.close({"ended": 0, "stopped": str(error)})
+        if self.writer is None:
+            raise error
+        writer, self.writer, self._given_up = self.writer, None, self.writer
+        with contextlib.suppress(OSError):
+            writer.close({"stopped": error.strerror or str(error)})
+        self._say_stopped(writer, error)
+
+    def _say_stopped(self, writer: TraceWriter, error: OSError) -> None:
+        readable = f". What was written is readable: tdbg why {self.path.name}" if writer.folder.is_dir() else ""
         faults.say(
-            f"the trace can not be written any more ({error.strerror or error}); recording stopped, your program "
-            f"goes on. What was written is readable: tdbg why {self.path.name}"
+            f"the trace cannot be written any more ({error.strerror or error}); recording stopped, your program goes "
+            f"on{readable}"
         )

@@ -176,42 +176,60 @@ tdbg_counters tdbg_ring_counters(void) {
 
 /* ---- executions ---------------------------------------------------------------------------------------------- */
 
-/* TensorFlow gives every run of a function's executor a run id that Python never sees, and nested calls that were
-   not inlined get their own. So the first event of an unknown run picks the open execution it must belong to: one
-   that began with this very graph and has no run yet, else the latest. */
+/* TensorFlow gives every run of a function's executor a run id that Python never sees. So the first event of an unknown
+   run picks the open call it must belong to: one of this very graph that has no run yet, else the latest without one.
+   That there is only one such call is seen to when a call begins: it lets the calls of other threads come to their first
+   event before. */
 
-enum { OPEN = 64, RUNS = 256 };
+enum { OPEN = 64, RUNS = 256, SILENT = 256, FIRST_EVENT_WAITS = 400 /* 20 ms */ };
 
-static pthread_mutex_t executions_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct {
+typedef struct {
   int64_t execution;
   int32_t graph;
-  bool claimed;
-} open_calls[OPEN];
+  bool claimed; /* its run is known */
+  bool waited;  /* in vain: it computes something long before its first event */
+} open_call;
+
+static pthread_mutex_t executions_lock = PTHREAD_MUTEX_INITIALIZER;
+static open_call open_calls[OPEN];
 static int open_count;
 static struct {
   int64_t run, execution;
 } runs[RUNS]; /* round robin: a run older than 256 other runs is over */
 static unsigned next_run;
+static int32_t silent[SILENT]; /* graph + 1: its last call had no event, so none is waited for */
 static _Atomic int64_t next_execution = 0;
 
 int64_t tdbg_execution_next(void) { return atomic_fetch_add(&next_execution, 1); }
 
-void tdbg_execution_begin(int64_t execution, int32_t graph) {
+static bool is_awaited(const open_call *call) {
+  return !call->claimed && !call->waited && silent[(uint32_t)call->graph % SILENT] != call->graph + 1;
+}
+
+static bool begin_now(int64_t execution, int32_t graph, bool patient) {
   pthread_mutex_lock(&executions_lock);
-  if (open_count < OPEN) {
-    open_calls[open_count].execution = execution;
-    open_calls[open_count].graph = graph;
-    open_calls[open_count].claimed = false;
-    open_count++;
-  }
+  bool wait = false;
+  for (int i = 0; i < open_count; i++)
+    if (is_awaited(&open_calls[i])) {
+      wait = patient;
+      open_calls[i].waited = !patient;
+    }
+  if (!wait && open_count < OPEN) open_calls[open_count++] = (open_call){.execution = execution, .graph = graph};
   pthread_mutex_unlock(&executions_lock);
+  return !wait;
+}
+
+void tdbg_execution_begin(int64_t execution, int32_t graph) {
+  for (int waits = 0; !begin_now(execution, graph, tdbg_recording && waits < FIRST_EVENT_WAITS); waits++)
+    nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
 }
 
 void tdbg_execution_end(int64_t execution) {
   pthread_mutex_lock(&executions_lock);
   for (int i = open_count - 1; i >= 0; i--)
     if (open_calls[i].execution == execution) {
+      if (!open_calls[i].claimed && tdbg_recording)
+        silent[(uint32_t)open_calls[i].graph % SILENT] = open_calls[i].graph + 1;
       memmove(&open_calls[i], &open_calls[i + 1], (size_t)(open_count - i - 1) * sizeof open_calls[0]);
       open_count--;
       break;
@@ -230,6 +248,7 @@ static int64_t claim(int64_t run, int32_t graph) {
     if (!open_calls[i].claimed) chosen = i;
   if (chosen < 0) chosen = open_count - 1;
   open_calls[chosen].claimed = true;
+  silent[(uint32_t)open_calls[chosen].graph % SILENT] = 0;
   runs[next_run].run = run;
   runs[next_run].execution = open_calls[chosen].execution;
   next_run = (next_run + 1) % RUNS;
@@ -474,6 +493,7 @@ void tdbg_after_fork(void) {
   tdbg_recording = 0;
   open_count = 0;
   memset(runs, 0, sizeof runs);
+  memset(silent, 0, sizeof silent);
   this_thread = 0;
   for (tdbg_value *value; (value = tdbg_value_take());) free(value);
   ring *r = current;

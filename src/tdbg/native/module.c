@@ -409,7 +409,9 @@ METHOD(call_begin) { /* (op, graph, inputs) -> execution */
   PyObject *inputs = PySequence_Fast(args[2], "inputs");
   if (!inputs) return NULL;
   int64_t execution = tdbg_execution_next();
+  Py_BEGIN_ALLOW_THREADS;
   tdbg_execution_begin(execution, graph);
+  Py_END_ALLOW_THREADS;
   push_execution(TDBG_KIND_EXECUTION, execution, op, graph, PySequence_Fast_ITEMS(inputs), PySequence_Fast_GET_SIZE(inputs));
   Py_DECREF(inputs);
   return PyLong_FromLongLong(execution);

@@ -36,7 +36,10 @@ class Listener:
         _running[:] = [other for other in _running if other is not self]
         with faults.guard("switching off"):
             self._capture.stop()
-        self._recorder.stop(faults=dict(faults.counts), **end)
+        self._recorder.stop(**end)
+
+    def flush(self) -> None:
+        self._recorder.flush()
 
     def before_fork(self) -> None:
         self._recorder.hold()
@@ -46,21 +49,30 @@ class Listener:
 
     def after_fork_in_child(self) -> None:
         with faults.guard("following a fork"):
+            self._capture.after_fork()
             self._recorder.restart_after_fork()
+            self._recorder.lib.set_recording(self._capture.steps.recording)
 
 
 _running: list[Listener] = []
+_held: list[Listener] = []  # those that wait for the fork to be over; another thread may stop one meanwhile
 
 
-def _each(method: str) -> None:
-    for listener in _running:
-        getattr(listener, method)()
+def _before_fork() -> None:
+    for listener in list(_running):
+        listener.before_fork()
+        _held.append(listener)
+
+
+def _after_fork(method: str) -> None:
+    while _held:
+        getattr(_held.pop(), method)()
 
 
 os.register_at_fork(
-    before=lambda: _each("before_fork"),
-    after_in_parent=lambda: _each("after_fork_in_parent"),
-    after_in_child=lambda: _each("after_fork_in_child"),
+    before=_before_fork,
+    after_in_parent=lambda: _after_fork("after_fork_in_parent"),
+    after_in_child=lambda: _after_fork("after_fork_in_child"),
 )
 
 

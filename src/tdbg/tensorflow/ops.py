@@ -48,7 +48,7 @@ class Capture:
         self.sources = Sources(lib, recorder.add, phase_of, _original_line)
         observers = NativeObservers(lib) if lib.IS_NATIVE else PythonObservers(lib)
         self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
-        self._links = ForwardLinks(self.steps.gradient)
+        self._links = ForwardLinks(self.steps.gradient, self.graphs.op_number, lib.maker_of)
         self._calls = Calls(
             self._call_begins,
             self._call_ends,
@@ -75,6 +75,11 @@ class Capture:
         self._calls.remove()
         self._links.remove()
 
+    def after_fork(self) -> None:
+        """In a forked child: a thread that held one of these does not exist here."""
+        for lock in (self._lock, self.steps._lock, self.sources._lock, self.graphs._lock):
+            lock._at_fork_reinit()  # type: ignore[attr-defined]
+
     # ---- ops
 
     def _callback(
@@ -100,8 +105,7 @@ class Capture:
             if writes_variable(op_type):
                 self.steps.update()  # to find the step from which on it is recorded
             return
-        forward = self._links.current()
-        forward_op = -1 if forward is None else self._forward_of(forward)
+        forward_op = self._links.current()
         key = (op_type, self._stack_here(_EAGER_SKIP + 1), forward_op)
         site = self._sites.get(key)
         if site is None:
@@ -109,6 +113,7 @@ class Capture:
         op, dtypes, is_update = site
         if is_update:
             self.steps.update()
+        self._links.remember(op_type, inputs, op)
         self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, _as_buffer)
 
     def _new_site(self, op_type: str, stack: int, forward: int, outputs: Any) -> tuple[int, int, int]:
@@ -131,18 +136,11 @@ class Capture:
             return site
 
     def _built(self, graph: Any, op_type: str, name: str, inputs: Any, attrs: Any, outputs: Any) -> Any:
-        forward = self._links.current()
-        forward_op = -1 if forward is None else self._forward_of(forward)
+        forward_op = self._links.current()
         stack = self._stack_here(_GRAPH_SKIP + 1)
         if op_type in ("Const", "Placeholder"):  # these come under the name that was asked for, not the one given
             name = outputs[0].op.name
         return self.graphs.created(graph, op_type, name, inputs, attrs, outputs, stack, forward_op)
-
-    def _forward_of(self, forward: Any) -> int:
-        """The number of the op being differentiated; -1 when it is not known."""
-        if hasattr(forward, "_id") and hasattr(forward, "_datatype_enum"):  # an eager tensor
-            return self._lib.maker_of(forward._id)
-        return self.graphs.op_number(forward)
 
     # ---- calls of functions
 
@@ -155,8 +153,7 @@ class Capture:
                 self.steps.forward_begins()
             if not self.steps.recording:
                 return -1, -1, record
-            forward = self._links.current()
-            forward_op = -1 if forward is None else self._forward_of(forward)
+            forward_op = self._links.current()
             stack = self._stack_here(3)
             site = self._sites.get((name, stack, forward_op)) or self._new_site(name, stack, forward_op, ())
             execution = self._lib.call_begin(site[0], record.number if record else -1, args)
