@@ -1,4 +1,8 @@
-"""The program's switch: enable, disable, watch and step, for people who record from inside their program."""
+"""The program's switch: enable, disable, watch and step, for people who record from inside their program.
+
+A recording has one owner: the program itself, ``tdbg run``, or the parent of a spawned child. What the program says
+to a recording that is not its own is passed over, so that the same program runs with and without ``tdbg run``.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,14 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tdbg.config import Config, make_config
 from tdbg.errors import TdbgError
+from tdbg.store.place import check_place
 
 # Framework -> the module of tdbg that listens to it: start(config) -> an object with stop(**end), step(n) and path.
 LISTENERS = {"tensorflow": "tdbg.tensorflow.listener"}
@@ -22,10 +28,11 @@ LISTENERS = {"tensorflow": "tdbg.tensorflow.listener"}
 class _Recording:
     """What is being recorded now; a framework that is not imported yet is waited for."""
 
-    def __init__(self, config: Config) -> None:
-        self.config = config
+    def __init__(self, config: Config, owner: str) -> None:
+        self.config, self.owner = config, owner
         self.listener: Any = None
         self._finder = _ImportFinder(self)
+        self._undo: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         for framework in LISTENERS:
@@ -37,9 +44,14 @@ class _Recording:
     def attach(self, framework: str) -> None:
         from importlib import import_module
 
+        from tdbg.capture import children, faults
+
         self.listener = import_module(LISTENERS[framework]).start(self.config)
+        with faults.guard("following spawned children"):
+            self._undo = children.follow_spawned(replace(self.config, output=self.listener.path))
 
     def stop(self, **end: Any) -> None:
+        self._undo()
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
         if self.listener is not None:
@@ -69,8 +81,12 @@ class _ImportFinder(importlib.abc.MetaPathFinder):
         from tdbg.capture import faults
 
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
-        with faults.guard(f"attaching to {name}"):
+        try:
             self._recording.attach(name)
+        except TdbgError as error:
+            faults.say(f"{error} (your program goes on and is not recorded)")
+        except Exception as error:
+            faults.report(f"attaching to {name}", error)
 
 
 def _after_import(loader: Any, then: Any) -> None:
@@ -83,22 +99,58 @@ def _after_import(loader: Any, then: Any) -> None:
     loader.exec_module = exec_module
 
 
+_PROGRAM, _RUN, _PARENT = "program", "tdbg run", "parent"
 _current: _Recording | None = None
 
 
 def enable(output: str | os.PathLike | None = None, **options: Any) -> None:
     """Records from here on. Options are those of ``tdbg run``: mode, ops, names, dtypes, files, steps, every, ring,
     values_when_bad. Functions that were traced before are traced again."""
-    global _current
-    if _current is not None:
+    config = make_config(output=output, **options)
+    if _current is None:
+        check_place((config.output or Path("new.tdbg")).absolute())
+        begin(config, _PROGRAM)
+    elif _current.owner == _PROGRAM:
         raise TdbgError("tdbg is recording already; call tdbg.disable() first")
-    recording = _Recording(make_config(output=output, **options))
+    elif _current.owner == _RUN:
+        from tdbg.capture import faults
+
+        faults.say("tdbg run records this program already, with its own options; its tdbg.enable() is passed over")
+
+
+def disable() -> Path | None:
+    """Stops recording and returns the trace's path; the program is as it was before enable()."""
+    if _current is not None and _current.owner != _PROGRAM:
+        if _current.listener is not None:
+            _current.listener.flush()
+        return current_path()
+    return end_recording()
+
+
+def begin(config: Config, owner: str) -> None:
+    """Begins the recording of this process, which has none."""
+    global _current
+    recording = _Recording(config, owner)
     recording.start()
     _current = recording
 
 
-def disable(**end: Any) -> Path | None:
-    """Stops recording and returns the trace's path; the program is as it was before enable()."""
+def begin_run(options: dict[str, Any]) -> None:
+    """For ``tdbg run``: a recording that the program cannot end."""
+    begin(make_config(**options), _RUN)
+
+
+def follow_parent(options: dict[str, Any]) -> None:
+    """In a spawned child of a recorded program: its part of the same trace."""
+    from tdbg.capture import faults
+
+    with faults.guard("following the parent"):
+        if _current is None:
+            begin(make_config(**options), _PARENT)
+
+
+def end_recording(**end: Any) -> Path | None:
+    """Ends the recording, whoever owns it; ``end`` is written into the trace."""
     global _current
     if _current is None:
         return None

@@ -239,10 +239,10 @@ class Recorder:
             events = b"" if self.config.ring and not last else self.lib.ring_drain(_BATCH)
             self._write(events)
             waiting -= len(events) // self.lib.RECORD_BYTES
-            if not events or waiting <= 0:
-                if not (last and self._still_coming()):
-                    break
-        if len(events) == _BATCH * self.lib.RECORD_BYTES:
+            is_done = waiting <= 0 or not events
+            if is_done and not (last and self._still_coming()):
+                break
+        if events and self.lib.counters()[4] > _BATCH // 2:
             self._wake.set()
 
     def _write(self, events: bytes) -> None:
@@ -309,7 +309,8 @@ class Recorder:
     def _give_up(self, error: OSError) -> None:
         """The disk is full or gone: what is written stays readable, the rest is counted, training goes on."""
         if self.writer is None:
-            raise error
+            faults.report("writing the trace", error)
+            return
         writer, self.writer, self._given_up = self.writer, None, self.writer
         with contextlib.suppress(OSError):
             writer.close({"stopped": error.strerror or str(error)})

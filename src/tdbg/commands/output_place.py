@@ -8,13 +8,14 @@ import shutil
 from pathlib import Path
 
 from tdbg.errors import TdbgCommandError
+from tdbg.store.place import check_place
 
 
 def choose_output(given: str | None, program: str, force: bool) -> Path:
     """Absolute, because the program may change its folder before it imports a framework."""
     given = given or os.environ.get("TDBG_OUTPUT")
     path = Path(given).absolute() if given else _new_name(program)
-    _check_writable(path)
+    check_place(path)
     if os.path.lexists(path) and not _is_empty_folder(path):
         if not force:
             raise TdbgCommandError(f"this exists already and is not overwritten without --force: {given}")
@@ -30,16 +31,6 @@ def _new_name(program: str) -> Path:
         n += 1
         path = path.with_name(f"{base}-{n}.tdbg")
     return path
-
-
-def _check_writable(path: Path) -> None:
-    above = path.parent
-    while not os.path.lexists(above):
-        above = above.parent
-    if not above.is_dir():
-        raise TdbgCommandError(f"cannot record there, because this is a file: {above}")
-    if not os.access(above, os.W_OK | os.X_OK):
-        raise TdbgCommandError(f"cannot record there, because this folder is not writable; use -o elsewhere: {above}")
 
 
 def _is_empty_folder(path: Path) -> bool:

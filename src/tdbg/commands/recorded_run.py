@@ -39,7 +39,7 @@ class RecordedRun:
     def __call__(self) -> int:
         atexit.register(self._finish)
         with faults.guard("starting to record"):
-            recording.enable(**self._options)
+            recording.begin_run(self._options)
         body = self._program.enter()
         try:
             body()
@@ -63,7 +63,7 @@ class RecordedRun:
 
     def _close(self) -> None:
         with faults.guard("closing the trace"):
-            recording.disable(**self._end)
+            recording.end_recording(**self._end)
 
     def _finish(self) -> None:
         """The last handler of all; a forked child that ends here has a part of the trace, and nothing to say."""

@@ -227,17 +227,14 @@ def _before(origin: Row, op: Op, rows: Rows, program: Program, process: int) -> 
     call = rows.query(f"SELECT inputs FROM executions WHERE process = {process} AND execution = ?", [origin.execution])
     given = [int(tensor) for tensor in (call[0][0] if call else [])]
     made_in = rows.query(f"SELECT execution FROM ends WHERE process = {process} AND list_has_any(outputs, ?)", [given])
-    executions = [execution for (execution,) in made_in]
-    if op.graph >= 0:
-        executions += [origin.execution, -1]
-    ids = ", ".join(str(tensor) for tensor in given) or "-2"
-    calls = ", ".join(str(execution) for execution in executions) or "-2"
-    return Lineage(
-        rows,
-        program,
-        process,
-        rows.select(process, f"tensor IN ({ids}) OR execution IN ({calls})", None, "ORDER BY seq"),
-    )
+    calls = [str(execution) for (execution,) in made_in] + ([str(origin.execution)] if origin.execution >= 0 else [])
+    read = Lineage(rows, program, process, []).inputs(origin) if op.graph >= 0 else []
+    # Constants, and all that a dataset computes, belong to no execution: take only what the op itself read.
+    where = [f"execution = -1 AND op = {maker.number}" for _, maker, _ in read]
+    where += [f"tensor IN ({', '.join(map(str, given))})"] if given else []
+    where += [f"execution IN ({', '.join(calls)})"] if calls else []
+    known = rows.select(process, " OR ".join(where), None, "ORDER BY seq") if where else []
+    return Lineage(rows, program, process, known)
 
 
 def _looked_at(trace: Trace) -> str:

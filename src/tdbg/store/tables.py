@@ -209,7 +209,8 @@ class ProcessTables:
 def _stopped_early(process: ProcessInfo, lost: int) -> str:
     unwritten = (process.end or {}).get("unwritten")
     missing = f"{lost + unwritten:,} events" if isinstance(unwritten, int) else "what came after"
-    return f"{process.name} stopped recording before the program ended ({process.stopped}); {missing} could not be written."
+    why = f"stopped recording before the program ended ({process.stopped})"
+    return f"{process.name} {why}; {missing} could not be written."
 
 
 def _is_bad(rows: pa.Table) -> np.ndarray:

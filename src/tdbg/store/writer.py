@@ -8,11 +8,10 @@ import json
 import os
 import re
 import socket
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -167,8 +166,9 @@ class TraceWriter:
         for file in self._files.values():
             file.close()
         self._values.close()
-        if self._spare is not None:
-            self._spare.close()
+        if self._spare >= 0:
+            os.close(self._spare)
+            self._spare = -1
 
     def _check_open(self) -> None:
         if self._closed:
@@ -263,13 +263,13 @@ def _folder_names(trace: Path, process: dict[str, Any]) -> Iterator[Path]:
         started += 1
 
 
-def _spare_room(folder: Path) -> IO[bytes] | None:
+def _spare_room(folder: Path) -> int:
     """Space on the disk that closing gives back, so that a full disk still takes ``end.json``; the file has no name."""
-    with contextlib.suppress(OSError, AttributeError):
-        file = tempfile.TemporaryFile(dir=folder)
-        os.posix_fallocate(file.fileno(), 0, _SPARE_BYTES)
-        return file
-    return None
+    fd = -1
+    with contextlib.suppress(OSError, AttributeError):  # not every system has such files
+        fd = os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        os.posix_fallocate(fd, 0, _SPARE_BYTES)
+    return fd
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:

@@ -26,12 +26,13 @@ class Calls:
         finishing: Callable[[Any], None],
         finished: Callable[[str, Any], None],
         tape_begins: Callable[[], None],
+        may_trace: Callable[[], None],
     ) -> None:
         global _generation
         _generation += 1
         self._key = _generation
         self._begin, self._end, self._tape_begins = begin, end, tape_begins
-        self._finishing, self._finished = finishing, finished
+        self._finishing, self._finished, self._may_trace = finishing, finished, may_trace
         self._originals: list[tuple[Any, str, Any, Any]] = []
 
     def install(self) -> None:
@@ -85,6 +86,7 @@ class Calls:
         key = ("tdbg", self._key)
 
         def make_function_context(*args: Any, **kwargs: Any) -> Any:
+            self._may_trace()
             made = original(*args, **kwargs)
             inner = made.context
             return type(made)(inner._replace(variable_policy=(inner.variable_policy, key)), made.scope_type)

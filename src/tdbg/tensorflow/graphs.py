@@ -33,6 +33,7 @@ class GraphRecord:
         self.number, self.is_outermost = number, is_outermost
         self.detached, self.compiled = detached, compiled  # detached: a dataset's, which runs apart from any call
         self.ops: dict[str, int] = {}  # op name -> op number
+        self.calls: dict[str, tuple[int, Phase, int]] = {}  # not written yet: op name -> stack, phase, forward
         self.fresh_reads: set[str] = set()  # variables whose value is known: read or assigned, and not changed since
         self.has_gradient = self.has_update = False
         self.watches: list[Any] = []  # ops that no other op needs and that must run all the same
@@ -100,6 +101,9 @@ class Graphs:
         chosen = self._choose(record, op_type, name, inputs, dtypes, phase, info.user.file if info.user else "")
         if self._only_health and phase == Phase.UPDATE:  # not the scalars of an optimizer's schedule
             chosen = [slot for slot in chosen if outputs[slot].shape.num_elements() != 1]
+        if op_type in CALLS:  # taking its gradient may give it more inputs, so it is written when the graph is finished
+            record.calls[name] = stack, phase, forward
+            return None
         self._write_op(record, number, op_type, name, inputs, attrs, dtypes, stack, phase, forward, bool(chosen))
         if op_type == "Const" and dtypes[0].is_floating:
             self._constant(record, number, attrs)
@@ -212,7 +216,7 @@ class Graphs:
             for op in graph.get_operations():
                 if is_observer(op):
                     continue
-                if op.name not in record.ops:
+                if op.name not in record.ops or op.name in record.calls:
                     self._late_op(graph, record, op)
             for op in graph.get_operations():
                 number = record.ops.get(op.name)
@@ -236,8 +240,10 @@ class Graphs:
 
     def _late_op(self, graph: Any, record: GraphRecord, op: Any) -> None:
         """Ops that TensorFlow adds without telling its callbacks, calls of functions above all."""
-        number = self._next_op()
-        record.ops[op.name] = number
+        if op.name not in record.ops:
+            record.ops[op.name] = self._next_op()
+        number = record.ops[op.name]
+        stack, own_phase, forward = record.calls.pop(op.name, (-1, Phase.OTHER, -1))
         if op.type in CALLS:
             for callee in _callees(op):
                 inner = self._functions.get(callee)
@@ -247,7 +253,8 @@ class Graphs:
                             self._mark(graph, record, phase)
         dtypes = [code_of(t.dtype) for t in op.outputs]
         attrs = {key: op.node_def.attr[key] for key in op.node_def.attr}
-        self._write_op(record, number, op.type, op.name, list(op.inputs), attrs, dtypes, -1, Phase.OTHER, -1, False)
+        inputs = list(op.inputs)
+        self._write_op(record, number, op.type, op.name, inputs, attrs, dtypes, stack, own_phase, forward, False)
 
 
 def _is_dataset(graph: Any) -> bool:

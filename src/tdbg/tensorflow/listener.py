@@ -65,8 +65,10 @@ def _before_fork() -> None:
 
 
 def _after_fork(method: str) -> None:
-    while _held:
-        getattr(_held.pop(), method)()
+    listeners = _held[:]
+    _held.clear()
+    for listener in listeners:
+        getattr(listener, method)()
 
 
 os.register_at_fork(

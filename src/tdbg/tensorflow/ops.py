@@ -49,14 +49,15 @@ class Capture:
         observers = NativeObservers(lib) if lib.IS_NATIVE else PythonObservers(lib)
         self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
         self._links = ForwardLinks(self.steps.gradient, self.graphs.op_number, lib.maker_of)
+        self._threads = EveryThread(self._callback)
         self._calls = Calls(
             self._call_begins,
             self._call_ends,
             self.graphs.finishing,
             self.graphs.finished,
             self.steps.forward_begins,
+            self._threads.ensure,
         )
-        self._threads = EveryThread(self._callback)
 
     def _next_op(self) -> int:
         return next(self._op_numbers)
@@ -78,7 +79,7 @@ class Capture:
     def after_fork(self) -> None:
         """In a forked child: a thread that held one of these does not exist here."""
         for lock in (self._lock, self.steps._lock, self.sources._lock, self.graphs._lock):
-            lock._at_fork_reinit()  # type: ignore[attr-defined]
+            lock._at_fork_reinit()  # type: ignore[union-attr]
 
     # ---- ops
 

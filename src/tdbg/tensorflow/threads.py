@@ -12,7 +12,7 @@ from tdbg.capture import faults
 
 
 class EveryThread:
-    """While installed, new threads get the callback as they start, others when they next call a function."""
+    """While installed, new threads get the callback as they start, others when they next call or trace a function."""
 
     def __init__(self, callback: Callable) -> None:
         self._callback = callback

@@ -9,7 +9,7 @@ import pytest
 
 from tdbg.commands.output_place import choose_output
 from tdbg.commands.run import split
-from tdbg.errors import TdbgCommandError
+from tdbg.errors import TdbgCommandError, TdbgError
 
 WITH_VALUE = {"-o", "--output", "--mode"}
 
@@ -60,7 +60,7 @@ def test_empty_folder_may_be_used(tmp_path: Path) -> None:
 
 def test_unwritable_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(TdbgCommandError, match="not writable"):
+    with pytest.raises(TdbgError, match="not writable"):
         choose_output(str(tmp_path / "run.tdbg"), "train.py", force=False)
 
 
