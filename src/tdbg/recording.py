@@ -31,6 +31,7 @@ class _Recording:
     def __init__(self, config: Config, owner: str) -> None:
         self.config, self.owner = config, owner
         self.listener: Any = None
+        self.has_said_so = False  # that it is not the program's own
         self._finder = _ImportFinder(self)
         self._undo: Callable[[], None] = lambda: None
 
@@ -112,9 +113,10 @@ def enable(output: str | os.PathLike | None = None, **options: Any) -> None:
         begin(config, _PROGRAM)
     elif _current.owner == _PROGRAM:
         raise TdbgError("tdbg is recording already; call tdbg.disable() first")
-    elif _current.owner == _RUN:
+    elif _current.owner == _RUN and not _current.has_said_so:
         from tdbg.capture import faults
 
+        _current.has_said_so = True
         faults.say("tdbg run records this program already, with its own options; its tdbg.enable() is passed over")
 
 

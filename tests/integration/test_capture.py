@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from recorded_run import Recorded, line_with, record
 
 import tdbg
-from recorded_run import Recorded, line_with, record
 from tdbg.model import DType, Flag, Phase
 from tdbg.native import reference
 
@@ -344,9 +344,10 @@ def test_custom_gradient(tmp_path: Path) -> None:
             assert float(function(tf.constant(0.5))) == pytest.approx(np.cos(0.5))
         (cosine,) = run.rows("Cos")
         assert run.phase(cosine["of"]) == Phase.BACKWARD
-        assert next(frame.line for frame in run.program.stack(cosine["of"]["stack"]) if frame.is_user) == here(
-            "own gradient"
-        )[1]
+        assert (
+            next(frame.line for frame in run.program.stack(cosine["of"]["stack"]) if frame.is_user)
+            == here("own gradient")[1]
+        )
 
 
 @pytest.mark.parametrize("name", ["Adam", "SGD"])

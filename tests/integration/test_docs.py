@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from argparse import ArgumentParser
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,8 +31,11 @@ NOT_RUN = {
     "pip install .": "would install over the environment that runs this test",
 }
 
-MARK = "<!-- output of the block above -->"
-FENCE = re.compile(r"(?P<mark>^<!-- output of the block above -->\n)?^```(?P<kind>\w+)\n(?P<body>.*?)^```$", re.M | re.S)
+# Numbers of a shown output may differ from those that are printed, but not behind "exact output".
+FENCE = re.compile(
+    r"(?P<mark>^<!-- (?P<exact>exact )?output of the block above -->\n)?^```(?P<kind>\w+)\n(?P<body>.*?)^```$",
+    re.M | re.S,
+)
 
 
 @dataclass
@@ -42,6 +46,7 @@ class Block:
     body: str
     line: int
     shown: list[str] = field(default_factory=list)
+    exact: bool = False
 
     @property
     def commands(self) -> str:
@@ -61,6 +66,7 @@ def blocks_of(page: Path) -> list[Block]:
         if match["mark"]:
             assert kind == "text" and found, f"{page.name}:{line} shows output of no block"
             found[-1].shown += body.splitlines()
+            found[-1].exact = bool(match["exact"])
         elif kind in ("sh", "console", "python"):
             found.append(Block(kind, body, line))
             if kind == "console":
@@ -68,23 +74,17 @@ def blocks_of(page: Path) -> list[Block]:
         else:
             assert kind == "text", f"{page.name}:{line}: a block is sh, console, python or text, not {kind}"
     assert text.count("\n```") == 2 * len(FENCE.findall(text)), f"{page.name} has a block without a kind or an end"
-    assert text.count(MARK) == sum(1 for match in FENCE.finditer(text) if match["mark"])
+    assert text.count("output of the block above -->") == sum(1 for match in FENCE.finditer(text) if match["mark"])
     return found
 
 
 # ---- running
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """A folder as a reader has it: with a program in it and nothing else."""
-    return tmp_path
-
-
 def environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TDBG_", "PYTEST_"))}
+    kept = {name: value for name, value in os.environ.items() if name != "COLUMNS" and not name.startswith("TDBG_")}
     path = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
-    return {**kept, "PATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", "COLUMNS": "120"}
+    return {**kept, "PATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
 def run(words: list[str], folder: Path) -> str:
@@ -107,11 +107,19 @@ def run_shell(block: Block, folder: Path) -> str:
     """Every command must succeed; but ``tdbg why`` says 1 when there is trouble, which is what it is for."""
     failures = folder / "failures.txt"
     failures.write_text("")
-    output = run(["bash", "-c", f"trap 'echo \"$?: $BASH_COMMAND\" >> failures.txt' ERR\n{block.commands}\ntrue"], folder)
+    note = "trap 'echo \"$?: $BASH_COMMAND\" >> failures.txt' ERR"
+    output = run(["bash", "-c", f"{note}\n{block.commands}\ntrue"], folder)
     wrong = [line for line in failures.read_text().splitlines() if not line.startswith("1: tdbg why")]
     failures.unlink()
     assert not wrong, f"{wrong}\n{output}"
     return output
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """``tdbg demo``, with which most pages begin, run once: its folder and what it printed."""
+    folder = tmp_path_factory.mktemp("demo")
+    return folder, run(["tdbg", "demo"], folder)
 
 
 def run_python(blocks: list[Block], folder: Path) -> list[str]:
@@ -127,20 +135,25 @@ def run_python(blocks: list[Block], folder: Path) -> list[str]:
 
 def plain(line: str) -> str:
     """A line without what differs from run to run and from machine to machine: its numbers and its spaces."""
-    line = re.sub(r"\b(nan|NaN|inf)\b", "0", line)
     line = re.sub(r"-?\d[\d,]*(\.\d*)*(e[+-]?\d+)?", "0", line)
     return re.sub(r"─+", "─", " ".join(line.split()))
 
 
-def missing_line(shown: list[str], printed: str) -> str | None:
+def exactly(line: str) -> str:
+    return " ".join(line.split())
+
+
+def missing_line(shown: list[str], printed: str, form: Callable[[str], str] = plain) -> str | None:
     """The first shown line that was not printed, in this order; ``...`` stands for lines that are not shown."""
-    rest = [plain(line) for line in printed.splitlines()]
+    rest = [form(line) for line in printed.splitlines()]
     for line in filter(str.strip, shown):
         if line.strip() == "...":
             continue
-        wanted = plain(line)
+        wanted = form(line)
         is_cut = wanted.endswith("…")
-        at = next((n for n, real in enumerate(rest) if real == wanted or (is_cut and real.startswith(wanted[:-1]))), None)
+        at = next(
+            (n for n, real in enumerate(rest) if real == wanted or (is_cut and real.startswith(wanted[:-1]))), None
+        )
         if at is None:
             return line
         del rest[: at + 1]
@@ -148,16 +161,22 @@ def missing_line(shown: list[str], printed: str) -> str | None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_says_what_really_happens(page: Path, place: Path) -> None:
+def test_a_page_says_what_really_happens(page: Path, demo: tuple[Path, str], tmp_path: Path) -> None:
     blocks = blocks_of(page)
     if page.name in PROGRAMS:
-        shutil.copy(ROOT / "examples" / PROGRAMS[page.name], place / "train.py")
-    printed = {block.line: run_shell(block, place) for block in blocks if block.kind != "python"}
+        shutil.copy(ROOT / "examples" / PROGRAMS[page.name], tmp_path / "train.py")
+    printed = {}
+    for block in blocks:
+        if block.commands == "tdbg demo":
+            shutil.copytree(demo[0], tmp_path, dirs_exist_ok=True)
+            printed[block.line] = demo[1]
+        elif block.kind != "python":
+            printed[block.line] = run_shell(block, tmp_path)
     python = [block for block in blocks if block.kind == "python"]
     if python:
-        printed |= zip((block.line for block in python), run_python(python, place), strict=True)
+        printed |= zip((block.line for block in python), run_python(python, tmp_path), strict=True)
     for block in blocks:
-        missing = missing_line(block.shown, printed[block.line])
+        missing = missing_line(block.shown, printed[block.line], exactly if block.exact else plain)
         assert missing is None, f"{page.name}:{block.line} shows {missing!r}, but printed is:\n{printed[block.line]}"
 
 
@@ -168,7 +187,10 @@ def test_what_is_not_run_is_still_shown() -> None:
 
 def test_the_comparison_sees_other_words() -> None:
     printed = "tdbg: first bad value at step 1, op #404: Log → -inf ×740\n -> digits.py:52  return x"
-    assert missing_line(["tdbg: first bad value at step 2, op #9: Log → -inf ×3", "...", " -> digits.py:5  ret…"], printed) is None
+    assert (
+        missing_line(["tdbg: first bad value at step 2, op #9: Log → -inf ×3", "...", " -> digits.py:5  ret…"], printed)
+        is None
+    )
     assert missing_line(["tdbg: first bad value at step 1, op #404: Exp → +inf ×740"], printed) is not None
     assert missing_line([" -> digits.py:52  return x", "tdbg: first bad value…"], printed) is not None
 
@@ -218,7 +240,9 @@ def test_the_page_of_why_has_all_causes() -> None:
 @pytest.mark.parametrize("table", SCHEMAS)
 def test_the_page_of_sql_has_all_columns(table: str) -> None:
     text = (ROOT / "docs/sql.md").read_text(encoding="utf-8").partition("## Tables")[2]
-    section = re.search(rf"^### {table}$(.*?)^### ", text, re.M | re.S) or re.search(rf"^\| `{table}` (.*)$", text, re.M)
+    section = re.search(rf"^### {table}$(.*?)^### ", text, re.M | re.S) or re.search(
+        rf"^\| `{table}` (.*)$", text, re.M
+    )
     assert section, f"docs/sql.md says nothing of the table {table}"
     assert set(SCHEMAS[table].names) <= set(re.findall(r"`(\w+)`", section[1]))
 

@@ -58,6 +58,7 @@ class Recorder:
         self._counted: dict[str, int] = {}
         self._decoder = Decoder()
         self._turn, self._cycle = threading.Lock(), threading.Lock()
+        self._sealer: threading.Thread | None = None
         self._given_up: TraceWriter | None = None
         self._parent: tuple[Path, dict[str, int]] | None = None
         self._shapes_written = 0
@@ -122,6 +123,7 @@ class Recorder:
         produced, dropped, values_dropped, waits, _ = self.lib.counters()
         counts = {"events": produced, "dropped": dropped, "values_dropped": values_dropped, "waits": waits}
         end = {"ended": time.time_ns(), "faults": dict(faults.counts), **counts, **end}
+        self._wait_for_sealer()
         if self.writer is not None:
             try:
                 self.writer.close({**end, "dropped": dropped + self._unwritten})
@@ -139,6 +141,7 @@ class Recorder:
         """Waits for the writer thread to be between two cycles, and keeps it there while the process forks."""
         self._turn.acquire()  # else a busy writer would begin its next cycle before this thread wakes up
         self._cycle.acquire()
+        self._wait_for_sealer()
 
     def release(self) -> None:
         self._cycle.release()
@@ -150,7 +153,7 @@ class Recorder:
         if self.writer is not None:
             self._parent = self.writer.folder, dict(self.writer.rows)
             self.writer.discard_after_fork()
-        self.writer = self._given_up = None
+        self.writer = self._given_up = self._sealer = None
         self._wake, self._idle = threading.Event(), threading.Condition()
         self._turn, self._cycle = threading.Lock(), threading.Lock()
         self._decoder = Decoder()
@@ -263,7 +266,23 @@ class Recorder:
                 self._unwritten += len(events) // self.lib.RECORD_BYTES
         if self.writer is not None:
             self.writer.flush()
-            self.writer.seal_if_large()
+            if self.writer.rotate_if_large():
+                self._seal_beside(self.writer)
+
+    def _seal_beside(self, writer: TraceWriter) -> None:
+        """A slow disk takes long to sync; meanwhile events must go on to it, or they would have to be dropped."""
+
+        def seal() -> None:
+            with contextlib.suppress(OSError):  # tried again with the next segment, and at the end
+                writer.seal_waiting()
+
+        if self._sealer is None or not self._sealer.is_alive():
+            self._sealer = threading.Thread(target=seal, name="tdbg-sealer", daemon=True)
+            self._sealer.start()
+
+    def _wait_for_sealer(self) -> None:
+        if self._sealer is not None:
+            self._sealer.join()
 
     def _still_coming(self) -> bool:
         """At the end: an observer may be in the middle of its record, with whole ones behind it."""
@@ -312,6 +331,7 @@ class Recorder:
             faults.report("writing the trace", error)
             return
         writer, self.writer, self._given_up = self.writer, None, self.writer
+        self._wait_for_sealer()
         with contextlib.suppress(OSError):
             writer.close({"stopped": error.strerror or str(error)})
         self._say_stopped(writer, error)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from tdbg.model import Flag
 from tdbg.store import ring, rollup
-from tdbg.store.format import SCHEMAS, rollup_name
+from tdbg.store.format import SCHEMAS, SEALED_TABLES, rollup_name
 from tdbg.store.process import ProcessInfo
 from tdbg.store.segments import (
     HotState,
@@ -107,7 +107,7 @@ class ProcessTables:
                 found.append(f"{missing} of {written} rows of {table} are missing from {self.process.name}.")
         lost_rows = self.process.end_counts("lost")
         if self.process.stopped:
-            return [*found, _stopped_early(self.process, sum(lost_rows.values()))]
+            return [*found, _stopped_early(self.process, sum(lost_rows.get(table, 0) for table in SEALED_TABLES))]
         for table, lost in lost_rows.items():
             found.append(f"{lost} rows of {table} could not be written by {self.process.name} when it closed.")
         return found

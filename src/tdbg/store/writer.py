@@ -95,11 +95,23 @@ class TraceWriter:
 
     def seal_if_large(self) -> None:
         """Seals the segments that have grown past ``segment_bytes``; after OSError a later call tries again."""
+        if self.rotate_if_large():
+            self.seal_waiting()
+
+    def rotate_if_large(self) -> bool:
+        """Begins new segments for those that have grown past ``segment_bytes``; whether any waits to be sealed."""
         self._check_open()
         for table in SEALED_TABLES & self._files.keys():
             if self._files[table].size >= self._segment_bytes:
                 self._rotate(table)
-                self._seal_waiting()
+        return bool(self._unsealed)
+
+    def seal_waiting(self) -> None:
+        """Seals what waits for it. One other thread may do so while this writer writes on, but not while it closes."""
+        while self._unsealed:
+            seal(self.folder, *self._unsealed[0])
+            del self._unsealed[0]
+        pa.default_memory_pool().release_unused()
 
     def close(self, end: Mapping[str, Any]) -> None:
         """Writes and seals all that is left, then ``end.json``; does as much of it as it can before raising OSError.
@@ -119,7 +131,7 @@ class TraceWriter:
         for table in SEALED_TABLES & self._files.keys():
             self._rotate(table)
         try:
-            self._seal_waiting()
+            self.seal_waiting()
         except OSError as error:
             failures.append(error)
         self._release()
@@ -154,12 +166,6 @@ class TraceWriter:
         self._files.pop(table).close()
         self._unsealed.append((table, self._numbers[table]))
         self._numbers[table] += 1
-
-    def _seal_waiting(self) -> None:
-        while self._unsealed:
-            seal(self.folder, *self._unsealed[0])
-            del self._unsealed[0]
-        pa.default_memory_pool().release_unused()
 
     def _release(self) -> None:
         self._closed = True

@@ -7,6 +7,7 @@ from typing import Any
 
 from tensorflow.python.eager import backprop, context
 from tensorflow.python.eager.polymorphic_function import atomic_function, function_context
+from tensorflow.python.ops import script_ops
 
 from tdbg.capture import faults
 
@@ -26,13 +27,13 @@ class Calls:
         finishing: Callable[[Any], None],
         finished: Callable[[str, Any], None],
         tape_begins: Callable[[], None],
-        may_trace: Callable[[], None],
+        on_this_thread: Callable[[], None],
     ) -> None:
         global _generation
         _generation += 1
         self._key = _generation
         self._begin, self._end, self._tape_begins = begin, end, tape_begins
-        self._finishing, self._finished, self._may_trace = finishing, finished, may_trace
+        self._finishing, self._finished, self._on_this_thread = finishing, finished, on_this_thread
         self._originals: list[tuple[Any, str, Any, Any]] = []
 
     def install(self) -> None:
@@ -40,6 +41,7 @@ class Calls:
         self._replace(atomic_function, "from_func_graph", self._wrap_from_func_graph)
         self._replace(function_context, "make_function_context", self._wrap_context)
         self._replace(backprop.GradientTape, "_push_tape", self._wrap_push_tape)
+        self._replace(script_ops.FuncRegistry, "__call__", self._wrap_python_code)
 
     def remove(self) -> None:
         for owner, name, original, ours in reversed(self._originals):
@@ -86,7 +88,7 @@ class Calls:
         key = ("tdbg", self._key)
 
         def make_function_context(*args: Any, **kwargs: Any) -> Any:
-            self._may_trace()
+            self._on_this_thread()
             made = original(*args, **kwargs)
             inner = made.context
             return type(made)(inner._replace(variable_policy=(inner.variable_policy, key)), made.scope_type)
@@ -100,3 +102,12 @@ class Calls:
             original(tape)
 
         return _push_tape
+
+    def _wrap_python_code(self, original: Any) -> Any:
+        """tf.py_function and generators of datasets run on TensorFlow's own threads."""
+
+        def __call__(registry: Any, *args: Any, **kwargs: Any) -> Any:
+            self._on_this_thread()
+            return original(registry, *args, **kwargs)
+
+        return __call__

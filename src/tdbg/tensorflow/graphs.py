@@ -21,7 +21,7 @@ from tdbg.capture.source import Sources
 from tdbg.model import DType, Flag, Mode, Phase
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.observers import is_observer
-from tdbg.tensorflow.op_kinds import CALLS, ENTRANCES, RISKY, SAFE, SILENT, writes_variable
+from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, RISKY, SAFE, SILENT, writes_variable
 
 _LONGEST_ATTRIBUTE = 200
 
@@ -264,7 +264,7 @@ def _is_dataset(graph: Any) -> bool:
 def _made_by(tensor: Any) -> tuple[str, int]:
     """(op name, slot) of the user's own tensor, looking through observers."""
     op = tensor.op
-    if is_observer(op):
+    while is_observer(op) or op.type in DEBUGGERS:
         tensor = op.inputs[0]
         op = tensor.op
     return op.name, tensor.value_index

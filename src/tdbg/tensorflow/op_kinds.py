@@ -35,6 +35,9 @@ CALLS = frozenset(
     RemoteCall SymbolicGradient TPUPartitionedCall XlaLaunch""".split()
 )
 
+# What TensorFlow's own debuggers put behind every tensor.
+DEBUGGERS = frozenset("CheckNumericsV2 DebugIdentityV2".split())
+
 # Never observed: they compute nothing that a summary would describe, or TensorFlow's control flow relies on them.
 SILENT = (
     frozenset(

@@ -94,7 +94,7 @@ class Capture:
                 return None
             return self._built(graph, op_type, op_name, inputs, attrs, outputs)
         except Exception as error:
-            faults.report(f"recording op {op_type}", error)
+            faults.report("recording an op", error)
             return None
 
     def _ran(self, op_type: str | bytes, inputs: Any, outputs: Any) -> None:

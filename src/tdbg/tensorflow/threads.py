@@ -11,15 +11,22 @@ from tensorflow.python.eager import context, execute
 from tdbg.capture import faults
 
 
+class _Local(threading.local):
+    """TensorFlow's own threads forget this between two visits to Python, but not the callbacks."""
+
+    shared = False  # others listen too
+    made: Any = None  # what our first callback gave, until the last has seen it
+
+
 class EveryThread:
-    """While installed, new threads get the callback as they start, others when they next call or trace a function."""
+    """While installed, new threads get the callback as they start, others when they next call or trace a function or
+    TensorFlow calls Python code on them."""
 
     def __init__(self, callback: Callable) -> None:
         self._callback = callback
         self._installed = False
-        self._local = threading.local()
+        self._local = _Local()
         self._original_bootstrap: Any = None
-        self._original_execute = execute.execute
 
     def install(self) -> None:
         self._installed = True
@@ -36,23 +43,45 @@ class EveryThread:
         execute.execute = execute.execute_with_callbacks
 
     def ensure(self) -> None:
-        """Puts the callback on the calling thread."""
-        if self._installed and not getattr(self._local, "done", False):
-            self._local.done = True
-            context.context().add_op_callback(self._on_this_thread)
+        """Puts the callback on the calling thread, before those of others. TensorFlow hands the outputs from one to the
+        next, and one that returns None takes them away from the rest: a second callback of ours, the last, restores
+        them."""
+        callbacks = context.context().op_callbacks
+        if not self._installed or (callbacks and callbacks[0] == self._first and callbacks[-1] == self._outermost):
+            return
+        others = [callback for callback in callbacks if not _is_ours(callback)]
+        self._local.made, self._local.shared = None, bool(others)
+        callbacks[:] = [self._first, *others, self._last] if others else [self._first]
 
-    def _on_this_thread(self, *args: Any, **kwargs: Any) -> Any:
-        # Threads other than the one that calls disable() keep the callback: it then does nothing.
-        return self._callback(*args, **kwargs) if self._installed else None
+    @property
+    def _outermost(self) -> Callable:
+        return self._last if self._local.shared else self._first
+
+    # Threads other than the one that calls disable() keep these; they then do nothing.
+
+    def _first(
+        self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
+    ) -> Any:
+        if not self._installed:
+            return outputs
+        made = self._callback(op_type, inputs, attrs, outputs, op_name, graph) or outputs
+        if self._local.shared:
+            self._local.made = made
+        return made
+
+    def _last(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
+        made, self._local.made = self._local.made, None
+        return made if outputs is None and self._installed else outputs
 
     def remove(self) -> None:
         self._installed = False
         if getattr(threading.Thread, "_bootstrap_inner", None) is getattr(self, "_ours", None):
             threading.Thread._bootstrap_inner = self._original_bootstrap  # type: ignore[attr-defined]
-        ctx = context.context()
-        if getattr(self._local, "done", False):
-            self._local.done = False
-            if self._on_this_thread in ctx.op_callbacks:
-                ctx.remove_op_callback(self._on_this_thread)
-        if not ctx.op_callbacks:
+        callbacks = context.context().op_callbacks
+        callbacks[:] = [callback for callback in callbacks if not _is_ours(callback)]
+        if not callbacks:
             execute.execute = execute.quick_execute
+
+
+def _is_ours(callback: Any) -> bool:
+    return isinstance(getattr(callback, "__self__", None), EveryThread)
