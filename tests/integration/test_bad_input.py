@@ -69,7 +69,7 @@ def folder(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 RUN = ["run", "-o", "new.tdbg"]
 WORDS = {
-    "unknown command": (["train"], "there is no command 'train'; did you mean: tdbg run"),
+    "unknown command": (["wy"], "there is no command 'wy'; did you mean: tdbg why"),
     "another unknown command": (["xyz"], "the commands are: run, why"),
     "script for a command": (["train.py"], "to record a program type: tdbg run train.py"),
     "unknown option": (["why", "--colour"], "see: tdbg why --help"),

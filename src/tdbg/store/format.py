@@ -13,6 +13,7 @@ Layout
         tensors-000001.parquet          a large table: numbered segments, sealed ...
         tensors-000001.ops.parquet      ... with their rollups ...
         tensors-000001.steps.parquet
+        tensors-000001.crc32            ... and the checksum of the Parquet file ...
         tensors-000002.arrows           ... or still hot
         values-000001.blob              full tensors
         end.json                        ended (ns), rows (written, per table), lost (not written, per table), and what
@@ -22,7 +23,8 @@ Layout
 JSON files are UTF-8 objects; keys that a reader does not know are to be ignored. Files with other names, ``*.part``
 among them, are not part of the trace. The tables in SEALED_TABLES come in segments numbered from 000001; the rows of a
 table are those of its segments in order. If a segment is there both as ``.parquet`` and ``.arrows``, the Parquet file
-is the segment: a writer seals under a temporary name, syncs, renames rollups and then rows, and removes the hot file.
+is the segment: a writer seals under a temporary name, syncs, renames checksum and rollups and then rows, and removes
+the hot file.
 Sealing keeps the order of rows. A damaged hot segment is not sealed. After a crash hot segments simply stay.
 
 Hot files and blobs: frames
@@ -67,6 +69,9 @@ Parquet
 
 Ordinary Parquet with page checksums and zstd; any reader will do. ``flags``, ``nan``, ``neg_inf``, ``pos_inf`` and
 ``seq`` have statistics, so a search for bad rows skips row groups of about 65,536 rows.
+
+Not every reader looks at page checksums, and they do not cover the footer. So ``.crc32`` holds the CRC-32 of the whole
+Parquet file as eight hexadecimal digits; a file that does not match it is not to be given to a query engine.
 
 Rollups summarise one segment of ``tensors`` and are sorted by their key: ``.ops`` by (op, slot), ``.steps`` by step.
 Both have rows, first_seq, last_seq, bad (rows with flag BAD) and first_bad_seq (-1: none); ``.ops`` also first_step,
@@ -281,6 +286,10 @@ def sealed_name(table: str, number: int) -> str:
 
 def rollup_name(table: str, number: int, kind: str) -> str:
     return f"{table}-{number:06d}.{kind}.parquet"
+
+
+def checksum_name(table: str, number: int) -> str:
+    return f"{table}-{number:06d}.crc32"
 
 
 def blob_name(number: int) -> str:

@@ -10,8 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from tdbg.store.format import KIND_BATCH, KIND_SCHEMA, hot_name, rollup_name, sealed_name
+from tdbg.store.format import KIND_BATCH, KIND_SCHEMA, checksum_name, hot_name, rollup_name, sealed_name
 from tdbg.store.frames import Gap, read_frames
+from tdbg.store.segments import checksum
 
 # Large enough to compress and scan well; what sealing holds in memory is one of these (153 bytes a row of tensors).
 ROW_GROUP_ROWS = 64 * 1024
@@ -50,6 +51,8 @@ def seal(folder: Path, table: str, number: int) -> bool:
             target = folder / rollup_name(table, number, kind)
             _write_rollup(rollup, _temporary(target, made))
             targets.insert(0, target)
+        targets.insert(0, folder / checksum_name(table, number))
+        _temporary(targets[0], made).write_text(checksum(_temporary_name(sealed)) + "\n")
         for path in made:
             _sync(path)
     except _DamagedError:
@@ -58,7 +61,7 @@ def seal(folder: Path, table: str, number: int) -> bool:
     except BaseException:
         _remove(made)
         raise
-    # Readers take the Parquet file's presence to mean that its rollups are there too.
+    # Readers take the Parquet file's presence to mean that its rollups and checksum are there too.
     for target in targets:
         os.replace(_temporary_name(target), target)
     _sync(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from tdbg.store.format import KIND_BATCH, KIND_SCHEMA, SCHEMAS, hot_name, parse_name, sealed_name
+from tdbg.store.format import KIND_BATCH, KIND_SCHEMA, SCHEMAS, checksum_name, hot_name, parse_name, sealed_name
 from tdbg.store.frames import Gap, read_frames
 
 if TYPE_CHECKING:
@@ -98,6 +99,24 @@ def _decode(payload: memoryview, schema: pa.Schema | None) -> pa.RecordBatch | N
     except (pa.ArrowException, OSError):
         return None
     return batch
+
+
+def checksum(path: Path) -> str:
+    """What the ``.crc32`` file of a sealed segment holds."""
+    crc = 0
+    with open(path, "rb") as file:
+        while chunk := file.read(1 << 20):
+            crc = zlib.crc32(chunk, crc)
+    return f"{crc:08x}"
+
+
+def matches_checksum(segment: Segment) -> bool:
+    """Whether a sealed segment is bit for bit what was sealed; True where no checksum is left to tell."""
+    try:
+        stated = (segment.folder / checksum_name(segment.table, segment.number)).read_bytes().strip()
+    except OSError:
+        return True
+    return len(stated) != 8 or stated == checksum(segment.path).encode()
 
 
 def open_sealed(segment: Segment) -> ParquetFile:

@@ -19,6 +19,7 @@ from tdbg.store.segments import (
     columns_of,
     conform,
     list_segments,
+    matches_checksum,
     open_sealed,
     read_hot,
     read_sealed,
@@ -39,6 +40,7 @@ class ProcessTables:
         self.folder = process.folder
         self._hot: dict[Path, HotState] = {}
         self._sealed_rows: dict[Path, int] = {}
+        self._is_intact: dict[Path, bool] = {}
         self._unreadable: dict[Path, str] = {}
 
     def read(self, table: str, columns: Sequence[str]) -> list[pa.Table]:
@@ -79,7 +81,7 @@ class ProcessTables:
         files, rows = [], self._extra(table)
         for segment in self.segments(table):
             if segment.is_sealed:
-                if self._segment_count(segment) or segment.path not in self._unreadable:
+                if self._can_be_queried(segment):
                     files.append(segment.path)
             else:
                 rows.append(self._segment_rows(segment, SCHEMAS[table].names))
@@ -160,6 +162,20 @@ class ProcessTables:
                 self._cannot_read(segment.path, error)
                 return 0
         return self._sealed_rows[segment.path]
+
+    def _can_be_queried(self, segment: Segment) -> bool:
+        """DuckDB looks at no checksum, and would show damaged pages as rows."""
+        path = segment.path
+        try:
+            if path not in self._is_intact:
+                self._is_intact[path] = matches_checksum(segment)
+        except OSError as error:
+            self._cannot_read(path, error)
+            return False
+        if not self._is_intact[path]:
+            self._cannot_read(path, ValueError("it does not match its checksum"))
+            return False
+        return bool(self._segment_count(segment)) or path not in self._unreadable
 
     def _segment_rollup(self, segment: Segment, kind: str) -> pa.Table:
         stored = self._stored_rollup(segment, kind, rollup.schema(kind).names)

@@ -10,8 +10,8 @@ import json
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from tensorflow.python.framework import tensor_util
 from tensorflow.python.ops import control_flow_util
@@ -26,6 +26,24 @@ from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, RISKY, SAFE, S
 _LONGEST_ATTRIBUTE = 200
 
 
+class NewOp(NamedTuple):
+    """An op as TensorFlow's callback tells of it."""
+
+    number: int
+    type: str
+    name: str
+    inputs: Sequence[Any]
+    attrs: Any
+    outputs: Sequence[Any]
+    stack: int
+    phase: Phase
+    forward: int
+
+    @property
+    def dtypes(self) -> list[DType]:
+        return [code_of(tensor.dtype) for tensor in self.outputs]
+
+
 class GraphRecord:
     """What tdbg keeps of one FuncGraph while the program runs."""
 
@@ -36,6 +54,7 @@ class GraphRecord:
         self.calls: dict[str, tuple[int, Phase, int]] = {}  # not written yet: op name -> stack, phase, forward
         self.fresh_reads: set[str] = set()  # variables whose value is known: read or assigned, and not changed since
         self.has_gradient = self.has_update = False
+        self.controls: set[tuple[int, int]] = set()  # control edges already written
         self.watches: list[Any] = []  # ops that no other op needs and that must run all the same
 
     @property
@@ -94,22 +113,22 @@ class Graphs:
         record = self.record_of(graph, stack)
         info = self._sources.info(stack)
         phase = Phase.UPDATE if writes_variable(op_type) and info.phase is None else (info.phase or Phase.FORWARD)
-        number = self._next_op()
-        record.ops[name] = number
+        op = NewOp(self._next_op(), op_type, name, inputs, attrs, outputs, stack, phase, forward)
+        record.ops[name] = op.number
         self._mark(graph, record, phase)
-        dtypes = [code_of(t.dtype) for t in outputs]
-        chosen = self._choose(record, op_type, name, inputs, dtypes, phase, info.user.file if info.user else "")
-        if self._only_health and phase == Phase.UPDATE:  # not the scalars of an optimizer's schedule
-            chosen = [slot for slot in chosen if outputs[slot].shape.num_elements() != 1]
         if op_type in CALLS:  # taking its gradient may give it more inputs, so it is written when the graph is finished
             record.calls[name] = stack, phase, forward
             return None
-        self._write_op(record, number, op_type, name, inputs, attrs, dtypes, stack, phase, forward, bool(chosen))
-        if op_type == "Const" and dtypes[0].is_floating:
-            self._constant(record, number, attrs)
-        if not chosen or record.compiled:
+        slots = self._choose(record, op, info.user.file if info.user else "")
+        self._write_op(record, op, observed=bool(slots))
+        if op_type == "Const" and op.dtypes[0].is_floating:
+            self._constant(record, op)
+        if not slots or record.compiled:
             return None
-        return self._insert(graph, record, number, op_type, inputs, outputs, chosen)
+        if op_type.startswith("Placeholder"):
+            self._watch(graph, record, op, slots)
+            return None
+        return self._observe(graph, record, op, slots)
 
     def _mark(self, graph: Any, record: GraphRecord, phase: Phase) -> None:
         if phase not in (Phase.BACKWARD, Phase.UPDATE):
@@ -120,51 +139,46 @@ class Graphs:
             graph = getattr(graph, "outer_graph", None)
             record = self._records.get(graph) if graph is not None else None  # type: ignore[assignment]
 
-    def _choose(
-        self, record: GraphRecord, op_type: str, name: str, inputs: Sequence[Any], dtypes: list[DType], phase: Phase,
-        file: str,
-    ) -> list[int]:  # fmt: skip
+    def _choose(self, record: GraphRecord, op: NewOp, file: str) -> list[int]:
         """The output slots worth an observer."""
-        if op_type == "AssignVariableOp":
-            record.fresh_reads.add(inputs[0].name)  # what is read next is what was just assigned
-        elif writes_variable(op_type) and inputs:
-            record.fresh_reads.discard(inputs[0].name)
-        if op_type in SILENT or op_type == "Const" or (self._only_health and op_type in SAFE):
+        if op.type == "AssignVariableOp":
+            record.fresh_reads.add(op.inputs[0].name)  # what is read next is what was just assigned
+        elif writes_variable(op.type) and op.inputs:
+            record.fresh_reads.discard(op.inputs[0].name)
+        if op.type in SILENT or op.type == "Const" or (self._only_health and op.type in SAFE):
             return []
-        if op_type == "ReadVariableOp":
-            if inputs[0].name in record.fresh_reads or (self._only_health and phase == Phase.UPDATE):
+        if op.type == "ReadVariableOp":
+            if op.inputs[0].name in record.fresh_reads or (self._only_health and op.phase == Phase.UPDATE):
                 return []  # the same value as the read before, or an optimizer's own state
-            record.fresh_reads.add(inputs[0].name)
-        wanted = self._policy.input_dtypes if op_type in ENTRANCES and record.is_outermost else self._policy.dtypes
-        slots = [slot for slot, dtype in enumerate(dtypes) if dtype in wanted]
-        if slots and self._policy.is_filtered and not self._policy.wants_op(op_type, name, file):
+            record.fresh_reads.add(op.inputs[0].name)
+        wanted = self._policy.input_dtypes if op.type in ENTRANCES and record.is_outermost else self._policy.dtypes
+        slots = [slot for slot, dtype in enumerate(op.dtypes) if dtype in wanted]
+        if slots and self._policy.is_filtered and not self._policy.wants_op(op.type, op.name, file):
             return []
+        if self._only_health and op.phase == Phase.UPDATE:  # not the scalars of an optimizer's schedule
+            return [slot for slot in slots if op.outputs[slot].shape.num_elements() != 1]
         return slots
 
-    def _insert(
-        self, graph: Any, record: GraphRecord, number: int, op_type: str, inputs: Sequence[Any],
-        outputs: Sequence[Any], slots: list[int],
-    ) -> list[Any] | None:  # fmt: skip
-        ids = [number, 0, record.number, 0, int(record.detached)]
-        if op_type in ENTRANCES and op_type.startswith("Placeholder"):
-            if not record.detached:
-                for slot in slots:
-                    ids = [number, slot, record.number, int(Flag.INPUT), 0]
-                    record.watches.append(self._observers.watch(graph, outputs[slot], ids))
-            return None
-        evidence = [t for t in inputs if code_of(t.dtype).is_number] if op_type in RISKY else []
-        replaced = list(outputs)
+    def _watch(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> None:
+        if record.detached:
+            return
         for slot in slots:
-            ids[1] = slot
-            replaced[slot] = self._observers.observe(graph, outputs[slot], ids, evidence)
+            ids = [op.number, slot, record.number, int(Flag.INPUT), 0]
+            record.watches.append(self._observers.watch(graph, op.outputs[slot], ids))
+
+    def _observe(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> list[Any]:
+        evidence = [t for t in op.inputs if code_of(t.dtype).is_number] if op.type in RISKY else []
+        replaced = list(op.outputs)
+        for slot in slots:
+            ids = [op.number, slot, record.number, 0, int(record.detached)]
+            replaced[slot] = self._observers.observe(graph, op.outputs[slot], ids, evidence)
         return replaced
 
-    def _constant(self, record: GraphRecord, number: int, attrs: Any) -> None:
-        values = dict(zip(attrs[::2], attrs[1::2], strict=False)) if isinstance(attrs, tuple) else attrs
-        proto = values.get("value")
+    def _constant(self, record: GraphRecord, op: NewOp) -> None:
+        proto = dict(_pairs(op.attrs)).get("value")
         if proto is not None:
             array = tensor_util.MakeNdarray(proto.tensor)
-            self._recorder.push_array(number, 0, record.number, Flag.INPUT, array)
+            self._recorder.push_array(op.number, 0, record.number, Flag.INPUT, array)
 
     def op_number(self, forward: Any) -> int:
         """The number of a graph op, given as the op or as one of its tensors; -1 when it is not known."""
@@ -177,26 +191,23 @@ class Graphs:
 
     # ---- rows
 
-    def _write_op(
-        self, record: GraphRecord, number: int, op_type: str, name: str, inputs: Sequence[Any], attrs: Any,
-        dtypes: list[DType], stack: int, phase: Phase, forward: int, observed: bool,
-    ) -> None:  # fmt: skip
-        sources = [_made_by(t) for t in inputs]
+    def _write_op(self, record: GraphRecord, op: NewOp, observed: bool) -> None:
+        sources = [_made_by(t) for t in op.inputs]
         self._recorder.add(
             "ops",
             (
-                number,
+                op.number,
                 record.number,
-                name,
-                op_type,
-                "",
-                [record.ops.get(op_name, -1) for op_name, _ in sources],
+                op.name,
+                op.type,
+                op.outputs[0].device if op.outputs else "",
+                [record.ops.get(name, -1) for name, _ in sources],
                 [slot for _, slot in sources],
-                [int(d) for d in dtypes],
-                _attributes(attrs),
-                stack,
-                int(phase),
-                forward,
+                [int(dtype) for dtype in op.dtypes],
+                _attributes(op.attrs),
+                op.stack,
+                int(op.phase),
+                op.forward,
                 observed and not record.compiled,
             ),
         )
@@ -219,12 +230,12 @@ class Graphs:
                 if op.name not in record.ops or op.name in record.calls:
                     self._late_op(graph, record, op)
             for op in graph.get_operations():
-                number = record.ops.get(op.name)
-                if number is None:
-                    continue
+                number = record.ops.get(op.name, -1)
                 for before in op.control_inputs:
-                    if before.name in record.ops:
-                        self._recorder.add("controls", (number, record.ops[before.name]))
+                    edge = number, record.ops.get(before.name, -1)
+                    if min(edge) >= 0 and edge not in record.controls:
+                        record.controls.add(edge)
+                        self._recorder.add("controls", edge)
             results = [_made_by(t) for t in graph.outputs]
             self._functions[name] = record
             self._recorder.add(
@@ -251,10 +262,9 @@ class Graphs:
                     for phase, has in ((Phase.BACKWARD, inner.has_gradient), (Phase.UPDATE, inner.has_update)):
                         if has:
                             self._mark(graph, record, phase)
-        dtypes = [code_of(t.dtype) for t in op.outputs]
         attrs = {key: op.node_def.attr[key] for key in op.node_def.attr}
-        inputs = list(op.inputs)
-        self._write_op(record, number, op.type, op.name, inputs, attrs, dtypes, stack, own_phase, forward, False)
+        late = NewOp(number, op.type, op.name, list(op.inputs), attrs, op.outputs, stack, own_phase, forward)
+        self._write_op(record, late, observed=False)
 
 
 def _is_dataset(graph: Any) -> bool:
@@ -276,8 +286,12 @@ def _callees(op: Any) -> list[str]:
 
 def _attributes(attrs: Any) -> str:
     """Attributes as JSON text; large ones (constants, serialised graphs) are named by their size only."""
-    pairs = attrs.items() if isinstance(attrs, dict) else zip(attrs[::2], attrs[1::2], strict=False)
-    return json.dumps({str(key): _plain(value) for key, value in pairs})
+    return json.dumps({str(key): _plain(value) for key, value in _pairs(attrs)})
+
+
+def _pairs(attrs: Any) -> Iterable[tuple[str, Any]]:
+    """Attributes come as a dictionary or as a flat tuple of names and values."""
+    return attrs.items() if isinstance(attrs, dict) else zip(attrs[::2], attrs[1::2], strict=False)
 
 
 def _plain(value: Any) -> Any:

@@ -128,8 +128,9 @@ class Capture:
             file = info.user.file if info.user else ""
             wanted = not self._policy.is_filtered or self._policy.wants_op(op_type, op_type, file)
             op = self._next_op()
+            device = outputs[0].device if outputs else ""
             self.recorder.add(
-                "ops", (op, -1, op_type, op_type, "", [], [], [], "{}", stack, int(phase), forward, wanted)
+                "ops", (op, -1, op_type, op_type, device, [], [], [], "{}", stack, int(phase), forward, wanted)
             )
             is_update = phase == Phase.UPDATE and writes_variable(op_type)
             site = (op, self._dtypes if wanted else 0, int(is_update))
