@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 import threading
 import types
 from pathlib import Path
@@ -513,23 +514,33 @@ def test_the_tables_hold_the_whole_graph(tmp_path: Path) -> None:
         concrete(tf.constant(0.5))
     (function,) = [row for row in run.table("functions") if row["function"] == concrete.function_def.signature.name]
     mine = {op["name"]: op for op in run.ops.values() if op["graph"] == function["graph"]}
-    theirs = {op.name: op for op in concrete.graph.get_operations() if op.type not in OURS}
+
+    def named(name: str) -> str:
+        """TensorFlow names some ops after an observer; the trace names them after what was observed."""
+        return re.sub(r"tdbg/(\d+)_\d+", lambda match: run.ops[int(match[1])]["name"], name)
+
+    theirs = {named(op.name): op for op in concrete.graph.get_operations() if op.type not in OURS}
     assert {name: op["type"] for name, op in mine.items()} == {name: op.type for name, op in theirs.items()}
 
     def source(tensor: Any) -> tuple[str, int]:
         tensor = tensor.op.inputs[0] if tensor.op.type in OURS else tensor
-        return tensor.op.name, tensor.value_index
+        return named(tensor.op.name), tensor.value_index
 
     for name, op in theirs.items():
         inputs = zip(mine[name]["input_ops"], mine[name]["input_slots"], strict=True)
         assert [(run.ops[number]["name"], slot) for number, slot in inputs] == [source(t) for t in op.inputs]
         assert mine[name]["output_dtypes"] == [_code(t.dtype) for t in op.outputs]
-    assert [run.ops[number]["name"] for number in function["input_ops"]] == [t.op.name for t in concrete.graph.inputs]
+    assert [run.ops[number]["name"] for number in function["input_ops"]] == [
+        named(t.op.name) for t in concrete.graph.inputs
+    ]
     results = zip(function["output_ops"], function["output_slots"], strict=True)
     assert [(run.ops[op]["name"], slot) for op, slot in results] == [source(t) for t in concrete.graph.outputs]
     edges = {(run.ops[row["op"]]["name"], run.ops[row["input_op"]]["name"]) for row in run.table("controls")}
     wanted = {
-        (op.name, before.name) for op in theirs.values() for before in op.control_inputs if before.type not in OURS
+        (named(op.name), named(before.name))
+        for op in theirs.values()
+        for before in op.control_inputs
+        if before.type not in OURS
     }
     assert wanted <= edges
     outer = {row["graph"]: row["outer"] for row in run.table("graphs")}

@@ -186,12 +186,14 @@ def test_what_is_not_run_is_still_shown() -> None:
 
 
 def test_the_comparison_sees_other_words() -> None:
-    printed = "tdbg: first bad value at step 1, op #404: Log → -inf ×740\n -> digits.py:52  return x"
+    printed = "tdbg: first bad value at step 1, event #404: Log → -inf ×740\n -> digits.py:52  return x"
     assert (
-        missing_line(["tdbg: first bad value at step 2, op #9: Log → -inf ×3", "...", " -> digits.py:5  ret…"], printed)
+        missing_line(
+            ["tdbg: first bad value at step 2, event #9: Log → -inf ×3", "...", " -> digits.py:5  ret…"], printed
+        )
         is None
     )
-    assert missing_line(["tdbg: first bad value at step 1, op #404: Exp → +inf ×740"], printed) is not None
+    assert missing_line(["tdbg: first bad value at step 1, event #404: Exp → +inf ×740"], printed) is not None
     assert missing_line([" -> digits.py:52  return x", "tdbg: first bad value…"], printed) is not None
 
 

@@ -35,6 +35,6 @@ class Command(commands.BaseCommand):
 
 def next_command(is_trouble: bool, trace: str) -> str:
     """What to type after a verdict: a look around where there is trouble, an overview where there is none."""
-    wanted = ("serve", "shell", "why") if is_trouble else ("info",)
+    wanted = ("serve", "shell", "info") if is_trouble else ("info",)
     name = next(name for name in wanted if name in commands.NAMES)
     return f"next:  tdbg {name} {shlex.quote(trace)}"

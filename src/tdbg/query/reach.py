@@ -43,6 +43,7 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
     per_op = rows.query(f"SELECT op, min(step), min(elements) FROM tensors WHERE {bad} GROUP BY op")
     variables: dict[str, int] = {}
     gradients, loss = 0, False
+    trains = any(op.phase == Phase.BACKWARD for op in program.ops.values())
     for number, step, elements in per_op:
         op = program.ops.get(number)
         if op is None:
@@ -52,7 +53,7 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
             variables[name] = min(step, variables.get(name, step))
         elif op.phase == Phase.BACKWARD:
             gradients += 1
-        elif elements == 1 and op.phase == Phase.FORWARD:
+        elif elements == 1 and op.phase == Phase.FORWARD and trains:
             loss = True
     reads = {
         f"{op.graph}/{program.variable_of(op)}/{op.stack if op.graph < 0 else ''}"

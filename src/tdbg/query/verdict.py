@@ -25,6 +25,7 @@ class InputFact:
     row: Row
     op: Op
     frame: Frame | None
+    is_given: bool = False  # an array or a constant of the program, that no op made
 
     def as_text(self) -> str:
         row = self.row
@@ -32,7 +33,7 @@ class InputFact:
         if row.min is not None:
             zeros = f" ({row.zero:,} exact zero{'s' if row.zero > 1 else ''})" if row.zero else ""
             numbers = f"min {row.min:.6g}, max {row.max:.6g}{zeros}"
-        origin = "" if row.flags & Flag.INPUT else f", from {self.op.type}"
+        origin = ", given" if self.is_given else f", from {self.op.type}"
         where = f", {short_path(self.frame.file)}:{self.frame.line}" if self.frame else ""
         return f"input {self.index}: {numbers}{origin}{where}"
 
@@ -51,6 +52,7 @@ class Verdict:
     inputs: tuple[InputFact, ...] = ()
     reach: Reach | None = None
     benign: int = 0
+    blind: str = ""  # why nothing can be said, when nothing was looked at
     caveats: tuple[str, ...] = field(default=())
 
     @property
@@ -59,16 +61,15 @@ class Verdict:
 
     def as_lines(self, width: int = 100) -> list[str]:
         if self.origin is None or self.op is None:
-            lines = [f"tdbg: no bad values found in {self.looked_at}"]
+            lines = [f"tdbg: {self.blind or f'no bad values found in {self.looked_at}'}"]
             if self.benign:
                 lines.append(f"    {self.benign:,} infinite values came and went without harm (masks and the like)")
             return [*lines, *(f"    note: {text}" for text in self.caveats[:3])]
         row = self.origin
         loop = f", iteration {row.iteration}" if row.iteration >= 0 else ""
         phase = {Phase.BACKWARD: " in the gradient", Phase.UPDATE: " in the update"}.get(self.op.phase, "")
-        lines = [
-            f"tdbg: first bad value at step {row.step}{loop}, op #{row.seq:,}: {self._what()} → {row.bad_text()}{phase}"
-        ]
+        where = f"step {row.step}{loop}, event #{row.seq:,}"
+        lines = [f"tdbg: first bad value at {where}: {self._what()} → {row.bad_text()}{phase}"]
         if self.frame is not None:
             text = f"  {self.line}" if self.line else ""
             lines.append(_cut(f" -> {short_path(self.frame.file)}:{self.frame.line}{text}", width))
@@ -93,6 +94,7 @@ class Verdict:
             "trace": self.trace,
             "trouble": self.is_trouble,
             "looked_at": self.looked_at,
+            "blind": self.blind or None,
             "benign": self.benign,
             "notes": list(self.caveats),
         }
@@ -139,7 +141,7 @@ def explain(trace: Trace) -> Verdict:
     trouble = _first_trouble(rows)
     if trouble is None:
         benign = rows.query(f"SELECT count(*) FROM tensors WHERE {IS_BAD}")[0][0]
-        return Verdict(str(trace.path), looked_at, benign=benign, caveats=caveats)
+        return Verdict(str(trace.path), looked_at, benign=benign, blind=_blind(trace), caveats=caveats)
     process, step = trouble
     program = Program(trace, process)
     bad = rows.select(process, f"{IS_BAD} AND step <= ?", [step], f"ORDER BY seq DESC LIMIT {_MOST_BAD_ROWS}")[::-1]
@@ -218,7 +220,8 @@ def _input_facts(origin: Row, op: Op, rows: Rows, program: Program, process: int
         maker, seen = made_by.get(index, (op, None))
         known = by_slot.get(index) or seen
         if known is not None:
-            facts.append(InputFact(index, known, maker, program.user_frame(maker)))
+            is_given = seen is not None and seen.is_input and maker.graph < 0
+            facts.append(InputFact(index, known, maker, program.user_frame(maker), is_given))
     return facts
 
 
@@ -235,6 +238,15 @@ def _before(origin: Row, op: Op, rows: Rows, program: Program, process: int) -> 
     where += [f"execution IN ({', '.join(calls)})"] if calls else []
     known = rows.select(process, " OR ".join(where), None, "ORDER BY seq") if where else []
     return Lineage(rows, program, process, known)
+
+
+def _blind(trace: Trace) -> str:
+    modes = {str(process.info.get("mode")) for process in trace.processes}
+    if modes <= {"none", "shape"}:
+        return f"mode {min(modes)} does not look for bad values; record with --mode numerics, or health"
+    if trace.row_count("tensors") == 0:
+        return "not one tensor was recorded, so nothing is known of bad values; tdbg info says what was"
+    return ""
 
 
 def _looked_at(trace: Trace) -> str:

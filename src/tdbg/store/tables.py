@@ -81,7 +81,7 @@ class ProcessTables:
         files, rows = [], self._extra(table)
         for segment in self.segments(table):
             if segment.is_sealed:
-                if self._can_be_queried(segment):
+                if self._is_sound(segment):
                     files.append(segment.path)
             else:
                 rows.append(self._segment_rows(segment, SCHEMAS[table].names))
@@ -136,6 +136,8 @@ class ProcessTables:
                 return self._segment_rows(segment.sealed(), columns)
             self._hot[segment.path] = state
             return pa.Table.from_batches(batches, SCHEMAS[segment.table]).select(columns)
+        if not self._is_sound(segment):
+            return SCHEMAS[segment.table].empty_table().select(columns)
         try:
             with open_sealed(segment) as file:
                 return read_sealed(file, columns_of(segment.table, columns))
@@ -163,8 +165,8 @@ class ProcessTables:
                 return 0
         return self._sealed_rows[segment.path]
 
-    def _can_be_queried(self, segment: Segment) -> bool:
-        """DuckDB looks at no checksum, and would show damaged pages as rows."""
+    def _is_sound(self, segment: Segment) -> bool:
+        """Page checksums do not cover the footer, and DuckDB looks at none: it would show damaged pages as rows."""
         path = segment.path
         try:
             if path not in self._is_intact:

@@ -7,6 +7,7 @@ graph is finished (control inputs, call ops, arguments and results) is written t
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 import weakref
@@ -20,10 +21,11 @@ from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.model import DType, Flag, Mode, Phase
 from tdbg.tensorflow.dtypes import code_of
-from tdbg.tensorflow.observers import is_observer
+from tdbg.tensorflow.observers import NAMES, is_observer
 from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, RISKY, SAFE, SILENT, writes_variable
 
 _LONGEST_ATTRIBUTE = 200
+_OBSERVER_NAME = re.compile(re.escape(NAMES) + r"(\d+)_\d+")
 
 
 class NewOp(NamedTuple):
@@ -73,6 +75,7 @@ class Graphs:
         self._only_health = recorder.config.mode == Mode.HEALTH
         self._records: weakref.WeakKeyDictionary[Any, GraphRecord] = weakref.WeakKeyDictionary()
         self._functions: dict[str, GraphRecord] = {}
+        self._names: dict[int, str] = {}
         self._count = 0
         self._lock = threading.RLock()
 
@@ -198,7 +201,7 @@ class Graphs:
             (
                 op.number,
                 record.number,
-                op.name,
+                self._user_name(op),
                 op.type,
                 op.outputs[0].device if op.outputs else "",
                 [record.ops.get(name, -1) for name, _ in sources],
@@ -211,6 +214,12 @@ class Graphs:
                 observed and not record.compiled,
             ),
         )
+
+    def _user_name(self, op: NewOp) -> str:
+        """An argument that TensorFlow named after an observer gets the name of the tensor that was observed."""
+        name = _OBSERVER_NAME.sub(lambda match: self._names.get(int(match[1]), match[0]), op.name)
+        self._names[op.number] = name
+        return name
 
     def finishing(self, graph: Any) -> None:
         """The graph is about to become a function. TensorFlow makes a function's arguments before it starts to note

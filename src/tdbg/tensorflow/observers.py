@@ -18,14 +18,14 @@ from tdbg.errors import TdbgError
 from tdbg.tensorflow import saving
 from tdbg.tensorflow.saving import OBSERVE, WATCH
 
-_NAMES = "tdbg/"  # an absolute name scope, so that the user's own scopes stay as they were
+NAMES = "tdbg/"  # an absolute name scope, so that the user's own scopes stay as they were
 _PYTHON = ("PyFunc", "PyFuncStateless")
 _LOOPS = (control_flow_v2_func_graphs.WhileBodyFuncGraph, control_flow_v2_func_graphs.WhileCondFuncGraph)
 
 
 def is_observer(op: Any) -> bool:
     """Whether a graph's op is tdbg's own; its first input is what it observes."""
-    return op.type in (OBSERVE, WATCH) or (op.type in _PYTHON and op.name.startswith(_NAMES))
+    return op.type in (OBSERVE, WATCH) or (op.type in _PYTHON and op.name.startswith(NAMES))
 
 
 def register(lib: Any) -> None:
@@ -76,7 +76,7 @@ class NativeObservers:
             kind,
             [tensor, *evidence],
             [tensor.dtype] if kind == OBSERVE else [],
-            name=f"{_NAMES}{op}_{slot}/",
+            name=f"{NAMES}{op}_{slot}/",
             attrs=attrs,
             op_def=self._definitions[kind],
         )
@@ -128,7 +128,7 @@ class PythonObservers:
 
         # Nothing here leaves a mark on the user's names, control dependencies and tapes. The output shares its memory
         # with the input, which is safe: PyFunc marks it as not its own, so that no later op computes in place in it.
-        inputs, name = [tensor, *evidence, *counter], f"{_NAMES}{op}_{slot}/"
+        inputs, name = [tensor, *evidence, *counter], f"{NAMES}{op}_{slot}/"
         with graph.as_default(), ops.control_dependencies(None), tape_record.stop_recording():
             return tf.numpy_function(passes_through, inputs, tensor.dtype, stateful=stateful, name=name)
 

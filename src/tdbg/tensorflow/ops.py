@@ -44,6 +44,7 @@ class Capture:
         self._op_numbers = itertools.count()
         self._sites: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._lock = threading.Lock()
+        self._saw_session_graph = False
         self.steps = Steps(lib, self._policy, recorder.add)
         self.sources = Sources(lib, recorder.add, phase_of, _original_line)
         observers = NativeObservers(lib) if lib.IS_NATIVE else PythonObservers(lib)
@@ -91,11 +92,17 @@ class Capture:
                 self._ran(op_type, inputs, outputs)
                 return None
             if not isinstance(graph, func_graph.FuncGraph):
+                self._skip_session_graph()
                 return None
             return self._built(graph, op_type, op_name, inputs, attrs, outputs)
         except Exception as error:
             faults.report("recording an op", error)
             return None
+
+    def _skip_session_graph(self) -> None:
+        if not self._saw_session_graph:
+            self._saw_session_graph = True
+            self.recorder.note("sessions", "graphs of tf.compat.v1 Sessions were not recorded")
 
     def _ran(self, op_type: str | bytes, inputs: Any, outputs: Any) -> None:
         if isinstance(op_type, bytes):  # TensorFlow converted the inputs first, or this is a function

@@ -40,7 +40,7 @@ def test_status_and_lines(
 
 def test_next_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "NAMES", ("run", "why", "info"))
-    assert next_command(True, "my run.tdbg") == "next:  tdbg why 'my run.tdbg'"
+    assert next_command(True, "my run.tdbg") == "next:  tdbg info 'my run.tdbg'"
     assert next_command(False, "run.tdbg") == "next:  tdbg info run.tdbg"
     monkeypatch.setattr(commands, "NAMES", ("run", "why", "info", "shell"))
     assert next_command(True, "run.tdbg") == "next:  tdbg shell run.tdbg"
