@@ -19,7 +19,7 @@ from typing import Any
 
 from tdbg.config import Config, make_config
 from tdbg.errors import TdbgError
-from tdbg.store.place import check_place
+from tdbg.store.place import check_place, make_room
 
 # Framework -> the module of tdbg that listens to it: start(config) -> an object with stop(**end), step(n) and path.
 LISTENERS = {"tensorflow": "tdbg.tensorflow.listener"}
@@ -104,12 +104,15 @@ _PROGRAM, _RUN, _PARENT = "program", "tdbg run", "parent"
 _current: _Recording | None = None
 
 
-def enable(output: str | os.PathLike | None = None, **options: Any) -> None:
+def enable(output: str | os.PathLike | None = None, force: bool = False, **options: Any) -> None:
     """Records from here on. Options are those of ``tdbg run``: mode, ops, names, dtypes, files, steps, every, ring,
-    values_when_bad. Functions that were traced before are traced again."""
+    values_when_bad. Functions that were traced before are traced again. ``force`` overwrites an older trace."""
     config = make_config(output=output, **options)
     if _current is None:
-        check_place((config.output or Path("new.tdbg")).absolute())
+        if config.output is None:
+            check_place(Path.cwd())  # the name will be a new one
+        else:
+            make_room(config.output.absolute(), force, "force=True")
         begin(config, _PROGRAM)
     elif _current.owner == _PROGRAM:
         raise TdbgError("tdbg is recording already; call tdbg.disable() first")
@@ -162,9 +165,9 @@ def end_recording(**end: Any) -> Path | None:
 
 
 @contextlib.contextmanager
-def watch(output: str | os.PathLike | None = None, **options: Any) -> Iterator[None]:
+def watch(output: str | os.PathLike | None = None, force: bool = False, **options: Any) -> Iterator[None]:
     """Records what runs inside the ``with`` block."""
-    enable(output, **options)
+    enable(output, force, **options)
     try:
         yield
     finally:

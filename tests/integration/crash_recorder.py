@@ -23,12 +23,15 @@ ENTRIES = 1 << 14
 
 
 def record(folder: Path, name: str) -> None:
-    """Records until it is killed."""
+    """Records until it is killed, or its parent is gone."""
+    parent = os.getppid()
     with open(folder / f"{name}.log", "w+b") as file:
         file.truncate(ENTRIES * ENTRY.size)
         published = mmap.mmap(file.fileno(), 0)
     _, lib = start(folder / f"{name}.tdbg", segment_bytes=2 << 20)
     for turn in range(1 << 30):
+        if os.getppid() != parent:
+            os._exit(0)
         lib.push_rows(turn, BURST)
         if turn < ENTRIES:
             ENTRY.pack_into(published, turn * ENTRY.size, (turn + 1) * BURST, time.time_ns())

@@ -173,19 +173,16 @@ def _flip(path: Path) -> None:
     path.write_bytes(data)
 
 
-def _empty(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-DAMAGES = {"cut": _cut, "flip": _flip, "empty": _empty, "remove": Path.unlink}
+DAMAGES = {"cut": _cut, "flip": _flip, "remove": Path.unlink}
 COMMANDS = [["why"], ["info"], ["sql", "SELECT count(*) FROM tensors JOIN ops USING (process, op)"]]
 
 
 @pytest.mark.parametrize("trace", ["sealed.tdbg", "hot.tdbg"])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_files(folder: Path, capsys: pytest.CaptureFixture[str], trace: str, damage: str) -> None:
-    files = sorted(path.relative_to(folder) for path in (folder / trace).glob("*/*"))
-    assert len(files) > 8
+    pattern = "*/*" if trace == "sealed.tdbg" else "*/*-000001.arrows"
+    files = sorted(path.relative_to(folder) for path in (folder / trace).glob(pattern))
+    assert len(files) >= 3
     for file in files:
         whole = (folder / file).read_bytes()
         DAMAGES[damage](folder / file)

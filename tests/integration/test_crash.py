@@ -151,8 +151,8 @@ def test_a_second_process_reads_while_the_first_records(producers: Producers) ->
         seen += len(new)
         assert trace.row_count("tensors") >= seen
         assert len(trace.table("tensors", ["seq"])) >= seen
-        assert trace.connect().execute("SELECT count(*) FROM tensors").fetchall()[0][0] > 0
-        assert trace.rollup("steps")["rows"].to_pylist()[0] >= seen
+        assert trace.connect().execute("SELECT count(*) FROM tensors").fetchall()[0][0] >= seen
+        assert sum(trace.rollup("steps")["rows"].to_pylist()) >= seen
         assert trace.problems == []
     assert trace.processes[0].state == "running"
     assert any(path.suffix == ".parquet" for path in trace.processes[0].folder.iterdir())

@@ -457,9 +457,13 @@ def test_errors_inside_graphs_arrive_unchanged(tmp_path: Path) -> None:
             function(argument)
         return caught.type, str(caught.value).split("\n")[0]
 
-    for function, argument in ((checked, tf.constant(2.0)), (wrong, tf.ones([2, 2])), (tf.sqrt, "text")):
+    for name, function, argument in (
+        ("assertion", checked, tf.constant(2.0)),
+        ("shapes", wrong, tf.ones([2, 2])),
+        ("type", tf.sqrt, "text"),
+    ):
         plain = raised(function, argument)
-        with record(tmp_path, plain[0].__name__):
+        with record(tmp_path, name):
             assert raised(function, argument) == plain
 
 

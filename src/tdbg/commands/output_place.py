@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 from pathlib import Path
 
-from tdbg.errors import TdbgCommandError
-from tdbg.store.place import check_place
+from tdbg.store.place import make_room
 
 
 def choose_output(given: str | None, program: str, force: bool) -> Path:
     """Absolute, because the program may change its folder before it imports a framework."""
     given = given or os.environ.get("TDBG_OUTPUT")
     path = Path(given).absolute() if given else _new_name(program)
-    check_place(path)
-    if os.path.lexists(path) and not _is_empty_folder(path):
-        if not force:
-            raise TdbgCommandError(f"this exists already and is not overwritten without --force: {given}")
-        _remove(path)
+    make_room(path, force, "--force")
     return path
 
 
@@ -31,25 +24,3 @@ def _new_name(program: str) -> Path:
         n += 1
         path = path.with_name(f"{base}-{n}.tdbg")
     return path
-
-
-def _is_empty_folder(path: Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
-
-
-def _remove(path: Path) -> None:
-    if not _is_trace(path):
-        raise TdbgCommandError(f"--force overwrites traces only, and this is none; remove it yourself: {path}")
-    try:
-        shutil.rmtree(path)
-    except OSError as error:
-        raise TdbgCommandError(f"the old trace cannot be removed: {error.strerror or error}: {path}") from error
-
-
-def _is_trace(path: Path) -> bool:
-    # The store's own reader would tell too, but loads Arrow and numpy into the program's process before the program.
-    try:
-        content = json.loads((path / "trace.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(content, dict) and content.get("format") == "tdbg"

@@ -1,8 +1,13 @@
-"""Where a trace shall go in; an error out while the program has not started, when nothing can be written there."""
+"""Where a trace shall go in; an error out, before anything has started, when it cannot be written there.
+
+Loads neither Arrow nor numpy: ``tdbg run`` asks before the user's program begins.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 from pathlib import Path
 
 from tdbg.errors import TdbgError
@@ -21,3 +26,30 @@ def check_place(path: Path) -> None:
         raise TdbgError(
             f"cannot record there, because this folder is not writable; name another place with {_HOW}: {above}"
         )
+
+
+def make_room(path: Path, force: bool, how_to_force: str) -> None:
+    """Sees to it that nothing is at the path: an old trace goes when it is told to, anything else stays."""
+    check_place(path)
+    if not os.path.lexists(path) or _is_empty_folder(path):
+        return
+    if not force:
+        raise TdbgError(f"this exists already and is not overwritten without {how_to_force}: {path}")
+    if not _is_trace(path):
+        raise TdbgError(f"{how_to_force} overwrites traces only, and this is none; remove it yourself: {path}")
+    try:
+        shutil.rmtree(path)
+    except OSError as error:
+        raise TdbgError(f"the old trace cannot be removed: {error.strerror or error}: {path}") from error
+
+
+def _is_empty_folder(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
+
+
+def _is_trace(path: Path) -> bool:
+    try:
+        content = json.loads((path / "trace.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and content.get("format") == "tdbg"

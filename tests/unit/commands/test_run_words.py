@@ -9,7 +9,7 @@ import pytest
 
 from tdbg.commands.output_place import choose_output
 from tdbg.commands.run import split
-from tdbg.errors import TdbgCommandError, TdbgError
+from tdbg.errors import TdbgError
 
 WITH_VALUE = {"-o", "--output", "--mode"}
 
@@ -68,6 +68,6 @@ def test_link_to_a_trace_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "real.tdbg").mkdir()
     (tmp_path / "real.tdbg" / "trace.json").write_text('{"format": "tdbg", "version": 1}')
     (tmp_path / "link.tdbg").symlink_to("real.tdbg")
-    with pytest.raises(TdbgCommandError, match="cannot be removed"):
+    with pytest.raises(TdbgError, match="cannot be removed"):
         choose_output(str(tmp_path / "link.tdbg"), "train.py", force=True)
     assert (tmp_path / "real.tdbg" / "trace.json").exists()

@@ -113,6 +113,22 @@ def test_an_unreadable_parquet_file_is_left_out_and_said(tmp_path: Path) -> None
     assert "10 of 30 rows of tensors are missing" in trace.problems[1]
 
 
+def test_a_flipped_bit_of_a_parquet_file_is_never_shown(tmp_path: Path) -> None:
+    writer = new_writer(tmp_path / "run.tdbg")
+    writer.append("tensors", tensor_columns(50))
+    writer.close({})
+    sealed = writer.folder / "tensors-000001.parquet"
+    whole = bytearray(sealed.read_bytes())
+    for at in range(0, len(whole), len(whole) // 40):
+        whole[at] ^= 1 << at % 8
+        sealed.write_bytes(whole)
+        whole[at] ^= 1 << at % 8
+        trace = Trace.open(tmp_path / "run.tdbg")
+        assert len(trace.table("tensors")) == 0, at
+        assert trace.connect().execute("SELECT count(*) FROM tensors").fetchone() == (0,), at
+        assert "tensors-000001.parquet cannot be read and is left out" in trace.problems[0], at
+
+
 def test_damaged_hot_segments_are_not_sealed(tmp_path: Path) -> None:
     writer = new_writer(tmp_path / "run.tdbg")
     for batch in range(3):

@@ -59,6 +59,7 @@ def test_columns_come_and_go_between_versions(tmp_path: Path) -> None:
     sealed = writer.folder / "tensors-000001.parquet"
     rows = pq.read_table(sealed)
     pq.write_table(rows.drop_columns(["value"]).append_column("later", rows["seq"]), sealed)
+    (writer.folder / "tensors-000001.crc32").unlink()
     steps = HotFile(writer.folder / "steps.arrows")
     steps.write_batch(pa.record_batch({"step": pa.array([7], pa.int32()), "mood": ["fine"]}))
     steps.close()

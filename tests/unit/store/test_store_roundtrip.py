@@ -96,7 +96,7 @@ def test_sealed_and_hot_segments_are_one_table(tmp_path: Path) -> None:
     names = {path.suffix for path in writer.folder.glob("tensors-??????.*")}
     trace = Trace.open(tmp_path / "run.tdbg")
 
-    assert names == {".parquet", ".arrows"}
+    assert names == {".parquet", ".arrows", ".crc32"}
     assert trace.table("tensors", ["seq"])["seq"].to_pylist() == list(range(1000))
     assert trace.table("tensors", ["seq"]).column_names == ["process", "seq"]
     assert trace.row_count("tensors") == 1000
