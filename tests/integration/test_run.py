@@ -288,7 +288,7 @@ WRONG = {
     "no number": (["--every", "x", "ran.py"], "--every"),
     "bad expression": (["--ops", "(", "ran.py"], "not a regular expression"),
     "small ring": (["--ring", "3", "ran.py"], "at least 64"),
-    "trace exists": (["-o", "old.tdbg", "ran.py"], "not overwritten without --force: old.tdbg"),
+    "trace exists": (["-o", "old.tdbg", "ran.py"], "not overwritten without --force"),
     "force on other folder": (["--force", "-o", "data", "ran.py"], "overwrites traces only"),
     "force on a file": (["--force", "-o", "ran.py", "ran.py"], "overwrites traces only"),
     "below a file": (["-o", "ran.py/x.tdbg", "ran.py"], "this is a file"),
