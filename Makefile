@@ -28,7 +28,8 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/kernel.py
-	$(BIN)/python benchmarks/store.py
+	$(BIN)/python benchmarks/recorder.py
+	$(BIN)/python benchmarks/store.py --rows 10000000
 	$(BIN)/python benchmarks/overhead.py
 
 clean:
