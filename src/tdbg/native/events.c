@@ -1,4 +1,4 @@
-/* The ring and its stamps. Producers are TensorFlow's threads and the Python callback; the one consumer is the
+/* The ring, the values that are kept whole, and how one tensor becomes a record. Producers are TensorFlow's threads and the Python callback; the one consumer is the
    recorder's writer thread. */
 #define _GNU_SOURCE
 #include "events.h"
@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "locks.h"
 
 _Atomic int tdbg_mode = TDBG_MODE_NUMERICS;
 _Atomic int tdbg_recording = 0;
@@ -69,6 +71,7 @@ int tdbg_ring_open(uint64_t capacity, const char *file, bool block) {
   if (!made) return -1;
   made->capacity = capacity;
   made->block = block;
+  tdbg_executions_forget(); /* graphs are numbered anew */
   ring *old = atomic_exchange(&current, made);
   if (retired) {
     if (retired->mapping)
@@ -172,175 +175,6 @@ uint64_t tdbg_ring_pending(void) {
 tdbg_counters tdbg_ring_counters(void) {
   ring *r = current;
   return r ? (tdbg_counters){r->tail, r->dropped, r->values_dropped, r->waits} : (tdbg_counters){0};
-}
-
-/* ---- executions ---------------------------------------------------------------------------------------------- */
-
-/* TensorFlow gives every run of a function's executor a run id that Python never sees. So the first event of an unknown
-   run picks the open call it must belong to: one of this very graph that has no run yet, else the latest without one.
-   That there is only one such call is seen to when a call begins: it lets the calls of other threads come to their first
-   event before. */
-
-enum { OPEN = 64, RUNS = 256, SILENT = 256, FIRST_EVENT_WAITS = 400 /* 20 ms */ };
-
-typedef struct {
-  int64_t execution;
-  int32_t graph;
-  bool claimed; /* its run is known */
-  bool waited;  /* in vain: it computes something long before its first event */
-} open_call;
-
-static pthread_mutex_t executions_lock = PTHREAD_MUTEX_INITIALIZER;
-static open_call open_calls[OPEN];
-static int open_count;
-static struct {
-  int64_t run, execution;
-} runs[RUNS]; /* round robin: a run older than 256 other runs is over */
-static unsigned next_run;
-static int32_t silent[SILENT]; /* graph + 1: its last call had no event, so none is waited for */
-static _Atomic int64_t next_execution = 0;
-
-int64_t tdbg_execution_next(void) { return atomic_fetch_add(&next_execution, 1); }
-
-static bool is_awaited(const open_call *call) {
-  return !call->claimed && !call->waited && silent[(uint32_t)call->graph % SILENT] != call->graph + 1;
-}
-
-static bool begin_now(int64_t execution, int32_t graph, bool patient) {
-  pthread_mutex_lock(&executions_lock);
-  bool wait = false;
-  for (int i = 0; i < open_count; i++)
-    if (is_awaited(&open_calls[i])) {
-      wait = patient;
-      open_calls[i].waited = !patient;
-    }
-  if (!wait && open_count < OPEN) open_calls[open_count++] = (open_call){.execution = execution, .graph = graph};
-  pthread_mutex_unlock(&executions_lock);
-  return !wait;
-}
-
-void tdbg_execution_begin(int64_t execution, int32_t graph) {
-  for (int waits = 0; !begin_now(execution, graph, tdbg_recording && waits < FIRST_EVENT_WAITS); waits++)
-    nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
-}
-
-void tdbg_execution_end(int64_t execution) {
-  pthread_mutex_lock(&executions_lock);
-  for (int i = open_count - 1; i >= 0; i--)
-    if (open_calls[i].execution == execution) {
-      if (!open_calls[i].claimed && tdbg_recording)
-        silent[(uint32_t)open_calls[i].graph % SILENT] = open_calls[i].graph + 1;
-      memmove(&open_calls[i], &open_calls[i + 1], (size_t)(open_count - i - 1) * sizeof open_calls[0]);
-      open_count--;
-      break;
-    }
-  pthread_mutex_unlock(&executions_lock);
-}
-
-static int64_t claim(int64_t run, int32_t graph) {
-  for (int i = 0; i < RUNS; i++)
-    if (runs[i].run == run && run) return runs[i].execution;
-  if (!open_count) return -1;
-  int chosen = -1;
-  for (int i = 0; i < open_count && chosen < 0; i++)
-    if (open_calls[i].graph == graph && !open_calls[i].claimed) chosen = i;
-  for (int i = open_count - 1; i >= 0 && chosen < 0; i--)
-    if (!open_calls[i].claimed) chosen = i;
-  if (chosen < 0) chosen = open_count - 1;
-  open_calls[chosen].claimed = true;
-  silent[(uint32_t)open_calls[chosen].graph % SILENT] = 0;
-  runs[next_run].run = run;
-  runs[next_run].execution = open_calls[chosen].execution;
-  next_run = (next_run + 1) % RUNS;
-  return open_calls[chosen].execution;
-}
-
-int64_t tdbg_execution_of(int64_t run, int32_t graph) {
-  static _Thread_local struct {
-    int64_t run, execution;
-  } last;
-  if (last.run == run && run) return last.execution;
-  pthread_mutex_lock(&executions_lock);
-  int64_t execution = claim(run, graph);
-  pthread_mutex_unlock(&executions_lock);
-  if (execution >= 0) {
-    last.run = run;
-    last.execution = execution;
-  }
-  return execution;
-}
-
-/* ---- shapes -------------------------------------------------------------------------------------------------- */
-
-static pthread_mutex_t shapes_lock = PTHREAD_MUTEX_INITIALIZER;
-static tdbg_shape **shapes;
-static int32_t *shape_table; /* open addressing, id + 1 */
-static int32_t shape_count, shape_capacity;
-
-static uint64_t shape_hash(int rank, const int64_t *dims) {
-  uint64_t hash = 1469598103934665603ull + (uint64_t)rank;
-  for (int i = 0; i < rank; i++) hash = (hash ^ (uint64_t)dims[i]) * 1099511628211ull;
-  return hash ^ (hash >> 29);
-}
-
-static tdbg_shape unknown_shape = {.id = -1, .elements = 0}; /* when there is no memory left for a new one */
-
-static bool shape_grow(void) {
-  int32_t capacity = shape_capacity ? shape_capacity * 2 : 1024;
-  int32_t *table = calloc((size_t)capacity, sizeof *table);
-  tdbg_shape **more = table ? realloc(shapes, (size_t)capacity * sizeof *shapes) : NULL;
-  if (!more) return free(table), false;
-  shapes = more;
-  for (int32_t i = 0; i < shape_count; i++) {
-    uint64_t at = shapes[i]->hash;
-    while (table[at % (uint64_t)capacity]) at++;
-    table[at % (uint64_t)capacity] = i + 1;
-  }
-  free(shape_table);
-  shape_table = table;
-  shape_capacity = capacity;
-  return true;
-}
-
-const tdbg_shape *tdbg_shape_intern(int rank, const int64_t *dims) {
-  if (rank > TDBG_MAX_RANK) rank = TDBG_MAX_RANK;
-  uint64_t hash = shape_hash(rank, dims);
-  pthread_mutex_lock(&shapes_lock);
-  tdbg_shape *found = NULL;
-  if (shape_count * 2 >= shape_capacity && !shape_grow()) found = &unknown_shape;
-  uint64_t at = hash;
-  for (int32_t id; !found && (id = shape_table[at % (uint64_t)shape_capacity]); at++) {
-    tdbg_shape *shape = shapes[id - 1];
-    if (shape->hash == hash && shape->rank == rank && !memcmp(shape->dims, dims, (size_t)rank * sizeof *dims))
-      found = shape;
-  }
-  if (!found) {
-    found = malloc(sizeof *found + (size_t)rank * sizeof *dims);
-    if (found) {
-      *found = (tdbg_shape){.id = shape_count, .rank = rank, .elements = 1, .hash = hash};
-      for (int i = 0; i < rank; i++) found->elements *= found->dims[i] = dims[i];
-      shape_table[at % (uint64_t)shape_capacity] = shape_count + 1;
-      shapes[shape_count++] = found;
-    } else {
-      found = &unknown_shape;
-    }
-  }
-  pthread_mutex_unlock(&shapes_lock);
-  return found;
-}
-
-int32_t tdbg_shape_count(void) {
-  pthread_mutex_lock(&shapes_lock);
-  int32_t count = shape_count;
-  pthread_mutex_unlock(&shapes_lock);
-  return count;
-}
-
-const tdbg_shape *tdbg_shape_get(int32_t id) {
-  pthread_mutex_lock(&shapes_lock);
-  const tdbg_shape *shape = id >= 0 && id < shape_count ? shapes[id] : NULL;
-  pthread_mutex_unlock(&shapes_lock);
-  return shape;
 }
 
 /* ---- kept values --------------------------------------------------------------------------------------------- */
@@ -471,7 +305,7 @@ int64_t tdbg_emit(const tdbg_observation *seen, bool may_wait) {
 
 /* ---- fork ---------------------------------------------------------------------------------------------------- */
 
-static pthread_mutex_t *const locks[] = {&executions_lock, &shapes_lock, &values_lock};
+static pthread_mutex_t *const locks[] = {&tdbg_executions_lock, &tdbg_shapes_lock, &values_lock};
 enum { LOCKS = sizeof locks / sizeof *locks };
 
 static void lock_all(void) {
@@ -491,9 +325,7 @@ void tdbg_guard_forks(void) {
 
 void tdbg_after_fork(void) {
   tdbg_recording = 0;
-  open_count = 0;
-  memset(runs, 0, sizeof runs);
-  memset(silent, 0, sizeof silent);
+  tdbg_executions_forget();
   this_thread = 0;
   for (tdbg_value *value; (value = tdbg_value_take());) free(value);
   ring *r = current;

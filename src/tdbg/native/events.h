@@ -83,6 +83,7 @@ int64_t tdbg_execution_next(void);
 void tdbg_execution_begin(int64_t execution, int32_t graph); /* may wait a little: call it without the GIL */
 void tdbg_execution_end(int64_t execution);
 int64_t tdbg_execution_of(int64_t run, int32_t graph);
+void tdbg_executions_forget(void);
 
 /* Shapes and values. */
 const tdbg_shape *tdbg_shape_intern(int rank, const int64_t *dims);
