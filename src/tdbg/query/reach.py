@@ -49,15 +49,22 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
         if op is None:
             continue
         if op.type == "ReadVariableOp":
-            name = f"{op.graph}/{program.variable_of(op)}/{op.stack if op.graph < 0 else ''}"
+            name = _variable(program, number)
             variables[name] = min(step, variables.get(name, step))
         elif op.phase == Phase.BACKWARD:
             gradients += 1
         elif elements == 1 and op.phase == Phase.FORWARD and trains:
             loss = True
-    reads = {
-        f"{op.graph}/{program.variable_of(op)}/{op.stack if op.graph < 0 else ''}"
-        for op in program.ops.values()
-        if op.type == "ReadVariableOp" and op.observed
-    }
+    recorded = rows.query(f"SELECT DISTINCT op FROM tensors WHERE process = {process}")
+    reads = {_variable(program, number) for (number,) in recorded if _is_read(program, number)}
     return Reach(len(per_op), loss, gradients, len(variables), len(reads), max(variables.values(), default=origin.step))
+
+
+def _is_read(program: Program, number: int) -> bool:
+    return number in program.ops and program.ops[number].type == "ReadVariableOp"
+
+
+def _variable(program: Program, number: int) -> str:
+    """One name for all reads of a variable in one graph, or at one place of eager code."""
+    op = program.ops[number]
+    return f"{op.graph}/{program.variable_of(op)}/{op.stack if op.graph < 0 else ''}"
