@@ -24,6 +24,7 @@ from tdbg.config import Config
 from tdbg.native.record import RING_FILE
 from tdbg.native.reference import DTYPES
 from tdbg.store.format import SCHEMAS
+from tdbg.store.place import new_name
 from tdbg.store.process import ProcessInfo
 from tdbg.store.records import Decoder
 from tdbg.store.tables import ProcessTables
@@ -34,22 +35,12 @@ _BAD_VALUE_BYTES, _VALUES_PER_OP = 256 << 20, 2
 _BATCH = 1 << 15
 
 
-def default_output(folder: Path | None = None) -> Path:
-    """``tdbg-train.py.4131.tdbg`` in the current folder, never one that is there already."""
-    base = (folder or Path.cwd()) / f"tdbg-{script_of()}.{os.getpid()}"
-    path, n = base.with_name(base.name + ".tdbg"), 1
-    while path.exists():
-        n += 1
-        path = base.with_name(f"{base.name}-{n}.tdbg")
-    return path
-
-
 class Recorder:
     """Owns the writer thread. Producers call ``add`` for interned rows and the native ring for everything hot."""
 
     def __init__(self, config: Config, lib: Any, versions: dict[str, str]) -> None:
         self.config, self.lib, self.versions = config, lib, versions
-        self.path = (config.output or default_output()).absolute()
+        self.path = (config.output or new_name(script_of())).absolute()
         self._rows: dict[str, deque[tuple]] = {name: deque() for name in SCHEMAS}
         self._wake, self._stopping = threading.Event(), False
         self._idle = threading.Condition()

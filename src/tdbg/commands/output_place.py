@@ -5,22 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tdbg.store.place import make_room
+from tdbg.store.place import make_room, new_name
 
 
 def choose_output(given: str | None, program: str, force: bool) -> Path:
     """Absolute, because the program may change its folder before it imports a framework."""
     given = given or os.environ.get("TDBG_OUTPUT")
-    path = Path(given).absolute() if given else _new_name(program)
+    path = Path(given).absolute() if given else new_name(program)
     make_room(path, force, "--force")
-    return path
-
-
-def _new_name(program: str) -> Path:
-    """``tdbg-train.py.4131.tdbg`` in the current folder, never one that is there already."""
-    base, n = f"tdbg-{program}.{os.getpid()}", 1
-    path = Path.cwd() / f"{base}.tdbg"
-    while os.path.lexists(path):
-        n += 1
-        path = path.with_name(f"{base}-{n}.tdbg")
     return path

@@ -28,6 +28,16 @@ def check_place(path: Path) -> None:
         )
 
 
+def new_name(program: str) -> Path:
+    """``tdbg-train.py.4131.tdbg`` in the current folder, never one that is there already."""
+    base, n = f"tdbg-{program}.{os.getpid()}", 1
+    path = Path.cwd() / f"{base}.tdbg"
+    while os.path.lexists(path):
+        n += 1
+        path = path.with_name(f"{base}-{n}.tdbg")
+    return path
+
+
 def make_room(path: Path, force: bool, how_to_force: str) -> None:
     """Sees to it that nothing is at the path: an old trace goes when it is told to, anything else stays."""
     check_place(path)
