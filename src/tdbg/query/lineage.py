@@ -65,8 +65,10 @@ class Lineage:
 
     def real_maker(self, maker: Op, row: Row | None) -> tuple[Op, Row | None]:
         """Looks through function arguments to the op that made the value that was passed."""
-        while row is not None and maker.type.startswith("Placeholder"):
-            passed = [parent for parent in self.parents(row) if parent.seq < row.seq]
+        visited: set[int] = set()
+        while row is not None and maker.type.startswith("Placeholder") and row.seq not in visited:
+            visited.add(row.seq)
+            passed = self.parents(row)
             if not passed:
                 break
             row = passed[0]
@@ -131,7 +133,8 @@ class Lineage:
         rows = self._by_place.get((source.op, source.slot, source.execution), ())
         wanted = row.iteration if iteration is None else iteration
         same = [r for r in rows if r.iteration == wanted] or [r for r in rows if r.seq < row.seq]
-        return same[-1] if same else None
+        outside = [r for r in rows if r.iteration < 0]  # of the loop: there is one, whenever it was recorded
+        return same[-1] if same else outside[0] if outside else None
 
     # ---- across calls
 

@@ -138,14 +138,16 @@ def explain(trace: Trace) -> Verdict:
     rows = Rows(trace)
     caveats = tuple(_caveats(trace, rows))
     looked_at = _looked_at(trace)
-    trouble = _first_trouble(rows)
+    # Where only some ops were recorded, what an infinity led to may be missing: it counts as trouble then.
+    is_partial = any(any(process.info.get("filters", {}).values()) for process in trace.processes)
+    trouble = _first_trouble(rows, is_partial)
     if trouble is None:
         benign = rows.query(f"SELECT count(*) FROM tensors WHERE {IS_BAD}")[0][0]
         return Verdict(str(trace.path), looked_at, benign=benign, blind=_blind(trace), caveats=caveats)
     process, step = trouble
     program = Program(trace, process)
     bad = rows.select(process, f"{IS_BAD} AND step <= ?", [step], f"ORDER BY seq DESC LIMIT {_MOST_BAD_ROWS}")[::-1]
-    here = [row for row in bad if row.step == step and _is_trouble(row, program.ops[row.op])]
+    here = [row for row in bad if row.step == step and (is_partial or _is_trouble(row, program.ops[row.op]))]
     origin = find_origin(here[:_MOST_TROUBLE], Lineage(rows, program, process, bad), program)
     op = program.ops[origin.op]
     inputs = _input_facts(origin, op, rows, program, process)
@@ -164,13 +166,14 @@ def explain(trace: Trace) -> Verdict:
     )
 
 
-def _first_trouble(rows: Rows) -> tuple[int, int] | None:
+def _first_trouble(rows: Rows, is_partial: bool) -> tuple[int, int] | None:
     """(process, step) of the first trouble; the condition is that of ``_is_trouble``."""
     found = rows.query(
         f"""
         SELECT t.process, t.step FROM tensors t JOIN ops o USING (process, op)
         WHERE {IS_BAD}
-          AND (t.nan IS NULL OR t.nan > 0 OR t.elements = 1 OR o.phase IN ({int(Phase.BACKWARD)}, {int(Phase.UPDATE)}))
+          AND ({is_partial} OR t.nan IS NULL OR t.nan > 0 OR t.elements = 1
+               OR o.phase IN ({int(Phase.BACKWARD)}, {int(Phase.UPDATE)}))
           AND NOT (o.type = 'Const' AND t.nan = 0)
         ORDER BY t.step, t.time LIMIT 1
         """
