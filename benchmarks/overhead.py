@@ -13,7 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 WAYS = {
     "plain": "plain",
@@ -26,6 +28,7 @@ WAYS = {
     "v2-CURT_HEALTH": "Debugger V2 CURT_HEALTH",
     "v2-FULL_HEALTH": "Debugger V2 FULL_HEALTH",
 }
+BUILDS = 5
 PROGRAMS = {"transformer-128": (20, 60), "transformer-512": (3, 12), "eager": (20, 60)}  # steps a round, warm-up
 
 
@@ -65,30 +68,32 @@ def eager_step():
     return step
 
 
+def make_program(program: str) -> Callable[[], Any]:
+    if program == "eager":
+        return eager_step()
+    import transformer
+
+    train, batch = transformer.make_step(int(program.split("-")[1])), transformer.batch()
+    return lambda: train(*batch)
+
+
 def worker(way: str, program: str, folder: str) -> None:
     """Answers each line on standard input (a number of steps) with the seconds of each step."""
     import tensorflow as tf
 
     switch_on(way, folder)
-    if program == "eager":
-        step = eager_step()
-    else:
-        import transformer
-
-        train, batch = transformer.make_step(int(program.split("-")[1])), transformer.batch()
-
-        def step():
-            return train(*batch)
-
-    begun = time.perf_counter()
-    step().numpy()
-    built = time.perf_counter() - begun
+    built = []
+    for _ in range(BUILDS if program != "eager" else 1):  # each time a fresh model, so each time a fresh trace
+        step = make_program(program)
+        begun = time.perf_counter()
+        step().numpy()
+        built.append(time.perf_counter() - begun)
     if way == "disabled":
         import tdbg
 
         tdbg.disable()
     assert tf.executing_eagerly()
-    print(json.dumps({"built": built}), flush=True)
+    print(json.dumps({"built": statistics.median(built)}), flush=True)
     for line in sys.stdin:
         times = []
         for _ in range(int(line)):
