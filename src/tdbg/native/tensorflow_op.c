@@ -84,18 +84,15 @@ typedef struct {
 static void *observer_new(TF_OpKernelConstruction *construction, bool passes_through) {
   observer *self = calloc(1, sizeof *self);
   TF_Status *status = TF_NewStatus();
-  int64_t op = -1, slot = 0, graph = -1, flags = 0, detached = 0;
-  TF_OpKernelConstruction_GetAttrInt64(construction, "op", &op, status);
-  TF_OpKernelConstruction_GetAttrInt64(construction, "slot", &slot, status);
-  TF_OpKernelConstruction_GetAttrInt64(construction, "graph", &graph, status);
-  TF_OpKernelConstruction_GetAttrInt64(construction, "flags", &flags, status);
-  TF_OpKernelConstruction_GetAttrInt64(construction, "detached", &detached, status);
+  int64_t where = -1, how = 0; /* packed: each attribute costs TensorFlow time whenever it copies a graph */
+  TF_OpKernelConstruction_GetAttrInt64(construction, "where", &where, status);
+  TF_OpKernelConstruction_GetAttrInt64(construction, "how", &how, status);
   TF_DeleteStatus(status);
-  self->op = (int32_t)op;
-  self->graph = (int32_t)graph;
-  self->slot = (uint16_t)slot;
-  self->flags = (uint16_t)flags;
-  self->detached = detached != 0;
+  self->op = (int32_t)where;
+  self->graph = (int32_t)(where >> 32);
+  self->slot = (uint16_t)how;
+  self->flags = (uint16_t)(how >> 16);
+  self->detached = how >> 32 != 0;
   self->passes_through = passes_through;
   return self;
 }
@@ -208,8 +205,8 @@ static void no_output(TF_ShapeInferenceContext *context, TF_Status *status) { (v
 
 static void register_op(const char *name, bool passes_through, TF_Status *status) {
   TF_OpDefinitionBuilder *op = TF_NewOpDefinitionBuilder(name);
-  static const char *const attrs[] = {"T: type",     "E: list(type) >= 0", "op: int",          "slot: int",
-                                      "graph: int", "flags: int = 0",     "detached: int = 0"};
+  /* where: op, graph << 32; how: slot, flags << 16, detached << 32 */
+  static const char *const attrs[] = {"T: type", "E: list(type) >= 0", "where: int", "how: int"};
   for (size_t i = 0; i < sizeof attrs / sizeof *attrs; i++) TF_OpDefinitionBuilderAddAttr(op, attrs[i]);
   TF_OpDefinitionBuilderAddInput(op, "x: T");
   TF_OpDefinitionBuilderAddInput(op, "evidence: E");

@@ -25,6 +25,7 @@ from tdbg.tensorflow.observers import NAMES, is_observer
 from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, RISKY, SAFE, SILENT, writes_variable
 
 _LONGEST_ATTRIBUTE = 200
+_to_json = json.JSONEncoder(check_circular=False).encode
 _OBSERVER_NAME = re.compile(re.escape(NAMES) + r"(\d+)_\d+")
 
 
@@ -37,13 +38,10 @@ class NewOp(NamedTuple):
     inputs: Sequence[Any]
     attrs: Any
     outputs: Sequence[Any]
+    dtypes: list[DType]  # of the outputs
     stack: int
     phase: Phase
     forward: int
-
-    @property
-    def dtypes(self) -> list[DType]:
-        return [code_of(tensor.dtype) for tensor in self.outputs]
 
 
 class GraphRecord:
@@ -116,7 +114,8 @@ class Graphs:
         record = self.record_of(graph, stack)
         info = self._sources.info(stack)
         phase = Phase.UPDATE if writes_variable(op_type) and info.phase is None else (info.phase or Phase.FORWARD)
-        op = NewOp(self._next_op(), op_type, name, inputs, attrs, outputs, stack, phase, forward)
+        dtypes = [code_of(tensor.dtype) for tensor in outputs]
+        op = NewOp(self._next_op(), op_type, name, inputs, attrs, outputs, dtypes, stack, phase, forward)
         record.ops[name] = op.number
         self._mark(graph, record, phase)
         if op_type in CALLS:  # taking its gradient may give it more inputs, so it is written when the graph is finished
@@ -217,7 +216,9 @@ class Graphs:
 
     def _user_name(self, op: NewOp) -> str:
         """An argument that TensorFlow named after an observer gets the name of the tensor that was observed."""
-        name = _OBSERVER_NAME.sub(lambda match: self._names.get(int(match[1]), match[0]), op.name)
+        name = op.name
+        if NAMES in name:
+            name = _OBSERVER_NAME.sub(lambda match: self._names.get(int(match[1]), match[0]), name)
         self._names[op.number] = name
         return name
 
@@ -272,7 +273,8 @@ class Graphs:
                         if has:
                             self._mark(graph, record, phase)
         attrs = {key: op.node_def.attr[key] for key in op.node_def.attr}
-        late = NewOp(number, op.type, op.name, list(op.inputs), attrs, op.outputs, stack, own_phase, forward)
+        dtypes = [code_of(tensor.dtype) for tensor in op.outputs]
+        late = NewOp(number, op.type, op.name, list(op.inputs), attrs, op.outputs, dtypes, stack, own_phase, forward)
         self._write_op(record, late, observed=False)
 
 
@@ -295,7 +297,7 @@ def _callees(op: Any) -> list[str]:
 
 def _attributes(attrs: Any) -> str:
     """Attributes as JSON text; large ones (constants, serialised graphs) are named by their size only."""
-    return json.dumps({str(key): _plain(value) for key, value in _pairs(attrs)})
+    return _to_json({str(key): _plain(value) for key, value in _pairs(attrs)})
 
 
 def _pairs(attrs: Any) -> Iterable[tuple[str, Any]]:
@@ -305,14 +307,14 @@ def _pairs(attrs: Any) -> Iterable[tuple[str, Any]]:
 
 def _plain(value: Any) -> Any:
     kind = value.WhichOneof("value") if hasattr(value, "WhichOneof") else None
+    if kind == "type":
+        return code_of(value.type).label
     if kind is None:
         return value if isinstance(value, (bool, int, float)) else str(value)[:_LONGEST_ATTRIBUTE]
     if kind in ("i", "f", "b"):
         return getattr(value, kind)
     if kind == "s":
         return value.s.decode("utf-8", "replace") if len(value.s) < _LONGEST_ATTRIBUTE else f"<{len(value.s)} bytes>"
-    if kind == "type":
-        return code_of(value.type).label
     if kind == "func":
         return value.func.name
     if kind == "tensor":

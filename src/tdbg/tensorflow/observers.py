@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2
+from tensorflow.python.client import pywrap_tf_session as session
 from tensorflow.python.eager import record as tape_record
-from tensorflow.python.framework import auto_control_deps, op_def_registry, ops
+from tensorflow.python.framework import auto_control_deps, ops
 from tensorflow.python.ops import control_flow_v2_func_graphs
 from tensorflow.python.platform import sysconfig
 
@@ -47,8 +49,19 @@ def _gradient(op: Any, gradient: Any) -> list[Any]:
     return [gradient] + [None] * (len(op.inputs) - 1)
 
 
-def _integer(value: int) -> Any:
-    return attr_value_pb2.AttrValue(i=value)
+def _integer(value: int) -> bytes:
+    return attr_value_pb2.AttrValue(i=value).SerializeToString()
+
+
+@functools.cache
+def _type(dtype: Any) -> bytes:
+    return attr_value_pb2.AttrValue(type=dtype.as_datatype_enum).SerializeToString()
+
+
+@functools.cache
+def _types(dtypes: tuple[Any, ...]) -> bytes:
+    types = attr_value_pb2.AttrValue.ListValue(type=[dtype.as_datatype_enum for dtype in dtypes])
+    return attr_value_pb2.AttrValue(list=types).SerializeToString()
 
 
 class NativeObservers:
@@ -58,28 +71,31 @@ class NativeObservers:
 
     def __init__(self, lib: Any) -> None:
         register(lib)
-        self._definitions = {name: op_def_registry.get(name) for name in (OBSERVE, WATCH)}
 
     def _insert(self, kind: str, graph: Any, tensor: Any, ids: Sequence[int], evidence: Sequence[Any]) -> Any:
+        """A graph gets an observer on most of its tensors, so this takes the short way, through TensorFlow's C API.
+
+        What is left out of ``Graph.create_op`` is what an observer has no use for: it is where its input is, it runs
+        when its input is there, and no name, colocation or attribute scope of the user's program concerns it.
+        """
         op, slot, graph_id, flags, detached = ids
-        types = attr_value_pb2.AttrValue.ListValue(type=[t.dtype.as_datatype_enum for t in evidence])
-        attrs = {
-            "T": attr_value_pb2.AttrValue(type=tensor.dtype.as_datatype_enum),
-            "E": attr_value_pb2.AttrValue(list=types),
-            "op": _integer(op),
-            "slot": _integer(slot),
-            "graph": _integer(graph_id),
-            "flags": _integer(flags),
-            "detached": _integer(detached),
-        }
-        return graph._create_op_internal(
-            kind,
-            [tensor, *evidence],
-            [tensor.dtype] if kind == OBSERVE else [],
-            name=f"{NAMES}{op}_{slot}/",
-            attrs=attrs,
-            op_def=self._definitions[kind],
-        )
+        with graph._c_graph.get() as c_graph:
+            made = session.TF_NewOperation(c_graph, kind, f"{NAMES}{op}_{slot}")
+        device = tensor.device
+        if device:
+            session.TF_SetDevice(made, device)
+        session.TF_AddInput(made, tensor._as_tf_output())
+        session.TF_AddInputList(made, [t._as_tf_output() for t in evidence])
+        set_attribute = session.TF_SetAttrValueProto
+        set_attribute(made, "T", _type(tensor.dtype))
+        set_attribute(made, "E", _types(tuple(t.dtype for t in evidence)))
+        set_attribute(made, "where", _integer(op | graph_id << 32))
+        set_attribute(made, "how", _integer(slot | flags << 16 | detached << 32))
+        observer = ops.Operation._from_c_op(session.TF_FinishOperation(made), graph)
+        if observer._control_flow_context is not None:  # of TensorFlow 1's loops and conditionals
+            observer._control_flow_post_processing()
+        graph._record_op_seen_by_control_dependencies(observer)
+        return observer
 
     def observe(self, graph: Any, tensor: Any, ids: Sequence[int], evidence: Sequence[Any]) -> Any:
         """The tensor that consumers should use from now on."""
