@@ -90,7 +90,11 @@ class RecordedRun:
 
         if not (self._trace / "trace.json").exists():
             text = "nothing was recorded" if "tensorflow" in sys.modules else _NOT_USED
-            return [_json({"trace": None, "trouble": False, "notes": [text]}) if self._as_json else f"tdbg: {text}"]
+            return [
+                _json({"trace": None, "verdict": "clean", "coverage": {"notes": [text]}})
+                if self._as_json
+                else f"tdbg: {text}"
+            ]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self._explained()
@@ -100,13 +104,14 @@ class RecordedRun:
 
         from tdbg.commands.why import next_command
         from tdbg.query.verdict import explain
+        from tdbg.query.verdict_text import short_lines
         from tdbg.store.reader import Trace
 
         with np.errstate(all="ignore"):  # the program may have asked for exceptions
             verdict = explain(Trace.open(self._trace))
         if self._as_json:
             return [_json(verdict.as_dict())]
-        return [*verdict.as_lines()[: _MOST_LINES - 1], next_command(verdict.is_trouble, self._shown)]
+        return [*short_lines(verdict)[: _MOST_LINES - 1], next_command(verdict.is_trouble, self._shown)]
 
 
 def _end_by_signal() -> None:

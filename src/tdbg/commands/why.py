@@ -24,12 +24,13 @@ class Command(commands.BaseCommand):
 
         from tdbg.commands.printing import to_json
         from tdbg.query.verdict import explain
+        from tdbg.query.verdict_text import full_lines
 
         verdict = explain(open_trace(args.trace))
         if args.json:
             print(to_json(verdict.as_dict(), indent=1))
         else:
-            print("\n".join(verdict.as_lines(width=shutil.get_terminal_size((100, 24)).columns)))
+            print("\n".join(full_lines(verdict, width=shutil.get_terminal_size((100, 24)).columns)))
         return 1 if verdict.is_trouble else 0
 
 

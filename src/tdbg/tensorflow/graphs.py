@@ -203,7 +203,7 @@ class Graphs:
                 self._user_name(op),
                 op.type,
                 op.outputs[0].device if op.outputs else "",
-                [record.ops.get(name, -1) for name, _ in sources],
+                [self._number(record, name) for name, _ in sources],
                 [slot for _, slot in sources],
                 [int(dtype) for dtype in op.dtypes],
                 _attributes(op.attrs),
@@ -213,6 +213,14 @@ class Graphs:
                 observed and not record.compiled,
             ),
         )
+
+    def _number(self, record: GraphRecord, name: str) -> int:
+        """Of an input's op; one that TensorFlow did not tell of gets a number now and its row with the calls."""
+        number = record.ops.get(name)
+        if number is None:
+            number = record.ops[name] = self._next_op()
+            record.calls[name] = -1, Phase.OTHER, -1
+        return number
 
     def _user_name(self, op: NewOp) -> str:
         """An argument that TensorFlow named after an observer gets the name of the tensor that was observed."""
