@@ -125,7 +125,7 @@ def _stack(stack: Sequence[Frame], limits: Limits) -> list[str]:
     lines = [f"    where it comes from, the innermost call last (-> is your code{left_out}):"]
     for frame in shown:
         lines.append(
-            f"    -> {_place(frame, limits)}{_code(frame)}" if frame.is_user else f"       {_place(frame, limits)}"
+            f"    {'->' if frame.is_user else '  '} {_place(frame, limits)}{_code(frame) if frame.is_user else ''}"
         )
     return lines
 

@@ -55,7 +55,7 @@ class Command(BaseCommand):
             add(
                 "--xla",
                 choices=["off", "keep"],
-                help="functions that XLA compiles: run without XLA (default), or stay compiled and are seen from outside",
+                help="off (default): functions run without XLA; keep: they stay compiled, seen from outside only",
             ),
             filters("--drop-when-full", action="store_true", help="drop and count events, never wait for the disk"),
         ]

@@ -94,9 +94,8 @@ class Calls:
             self._on_this_thread()
             made = original(*args, **kwargs)
             inner = made.context
-            return type(made)(
-                inner._replace(variable_policy=(inner.variable_policy, ("tdbg", self._key))), made.scope_type
-            )
+            policy = inner.variable_policy, ("tdbg", self._key)
+            return type(made)(inner._replace(variable_policy=policy), made.scope_type)
 
         return make_function_context
 

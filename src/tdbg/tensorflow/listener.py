@@ -92,9 +92,7 @@ class CheckAlone:
 
 _asked: Limits | None = None  # enable_check_numerics() was called, with these
 _running: list[Listener | CheckAlone] = []
-_held: list[
-    Listener | CheckAlone
-] = []  # those that wait for the fork to be over; another thread may stop one meanwhile
+_held: list[Listener | CheckAlone] = []  # wait for a fork to be over; another thread may stop one meanwhile
 
 
 def _before_fork() -> None:

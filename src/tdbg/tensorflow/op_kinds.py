@@ -63,9 +63,7 @@ PASSES_ON = (
 )
 
 # Only their first output is checked: the others are a batch's statistics, NaN by design when the batch is empty.
-UNCHECKED_OUTPUTS = frozenset(
-    "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 BatchNormWithGlobalNormalization".split()
-)
+UNCHECKED_OUTPUTS = frozenset("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3".split())
 
 WRITES = frozenset(
     """AssignVariableOp AssignAddVariableOp AssignSubVariableOp ResourceScatterUpdate ResourceScatterAdd
