@@ -5,7 +5,7 @@ from glob import glob
 
 from setuptools import Extension, setup
 
-SOURCES = ["summary.c", "events.c", "executions.c", "shapes.c", "stacks.c", "tensorflow_op.c", "module.c"]
+SOURCES = ["summary.c", "events.c", "executions.c", "shapes.c", "stacks.c", "check.c", "tensorflow_op.c", "module.c"]
 
 setup(
     ext_modules=[

@@ -24,16 +24,26 @@ WAYS = {
     "tdbg-none": "tdbg none",
     "tdbg-health": "tdbg health",
     "tdbg-numerics": "tdbg numerics",
+    "tdbg-check": "tdbg check, not recording",
     "v2-NO_TENSOR": "Debugger V2 NO_TENSOR",
     "v2-CURT_HEALTH": "Debugger V2 CURT_HEALTH",
     "v2-FULL_HEALTH": "Debugger V2 FULL_HEALTH",
+    "v2-check_numerics": "TensorFlow's check_numerics",
 }
 BUILDS = 5
 PROGRAMS = {"transformer-128": (20, 60), "transformer-512": (3, 12), "eager": (20, 60)}  # steps a round, warm-up
 
 
 def switch_on(way: str, folder: str) -> None:
-    if way in ("imported", "disabled") or way.startswith("tdbg-"):
+    if way == "tdbg-check":
+        from tdbg.tensorflow import enable_check_numerics
+
+        enable_check_numerics()
+    elif way == "v2-check_numerics":
+        import tensorflow as tf
+
+        tf.debugging.enable_check_numerics()
+    elif way in ("imported", "disabled") or way.startswith("tdbg-"):
         import tdbg
 
         if way.startswith("tdbg-"):

@@ -29,6 +29,7 @@ from tdbg.native.record import CALL_BODY, END, EXECUTION, FAILED, INLINE_IDS, MO
 IS_NATIVE = 0
 RECORD_BYTES = RECORD.itemsize
 
+_FLOATING = sum(1 << dtype for dtype in DType if dtype.is_floating)
 _REMEMBERED = 1 << 18  # tensors whose makers are known: the latest ones
 
 
@@ -38,6 +39,7 @@ class _Switches:
     recording: bool = False
     step: int = 0
     values_when_bad: bool = True
+    check: bool = False
 
 
 _now = _Switches()
@@ -113,6 +115,11 @@ def set_recording(on: bool) -> None:
     _now.recording = bool(on)
 
 
+def set_check(on: bool, explain: Any) -> None:
+    """Observers and eager ops that are to stop the program ask and explain by themselves here."""
+    _now.check = bool(on)
+
+
 def set_step(step: int) -> None:
     _now.step = step
 
@@ -180,6 +187,11 @@ _makers: dict[int, tuple[int, int]] = {}  # tensor modulo _REMEMBERED -> tensor,
 def _remember(tensor: int, op: int) -> None:
     if tensor >= 0:
         _makers[tensor % _REMEMBERED] = (tensor, op)
+
+
+def forget_makers() -> None:
+    """Ops are numbered anew."""
+    _makers.clear()
 
 
 def maker_of(tensor: int) -> int:
@@ -330,25 +342,47 @@ def call_end(execution: int, op: int, outputs: Sequence[Any] | None) -> None:
 
 def eager(
     op: int, inputs: Sequence[Any], outputs: Sequence[Any], dtypes: int, input_dtypes: int, as_buffer: AsBuffer
-) -> None:
-    """One eager op. ``dtypes`` are bit masks of the types worth a row."""
+) -> bool:
+    """One eager op. ``dtypes`` are bit masks of the types worth a row. Says whether an output is bad, as far as it was
+    looked at."""
+    is_bad = False
+    execution = _eager_inputs(op, inputs, input_dtypes, as_buffer) if _now.recording else -1
+    for slot, made in enumerate(outputs):
+        _remember(_id(made), op)
+        seen = _see(op, slot, execution, made, dtypes, as_buffer) if _now.recording else None
+        if seen is not None:
+            seen.measure()
+            _record(seen, _arrays(inputs, as_buffer) if seen.flags & Flag.BAD else ())
+            is_bad |= bool(seen.flags & Flag.BAD)
+        if _now.check and not is_bad:
+            checked = _see(op, slot, execution, made, _FLOATING, as_buffer)
+            is_bad = checked is not None and reference.has_bad(checked.array)
+    return is_bad
+
+
+def _eager_inputs(op: int, inputs: Sequence[Any], dtypes: int, as_buffer: AsBuffer) -> int:
+    """Values that no op made (arrays and constants from Python) are described where they are first used."""
     execution = next(_next_execution)
-    # Values that no op made (arrays and constants from Python) are described where they are first used.
     for slot, given in enumerate(inputs):
         if _id(given) >= 0 and not _is_remembered(_id(given)):
-            _remember(_id(given), op)
-            seen = _see(op, slot, execution, given, input_dtypes, as_buffer)
+            _remember(_id(given), -1)
+            seen = _see(op, slot, execution, given, dtypes, as_buffer)
             if seen is not None:
                 seen.flags = int(Flag.INPUT)
                 seen.measure()
                 seen.emit()
     _push_call(EXECUTION, execution, op, -1, inputs)
-    for slot, made in enumerate(outputs):
-        _remember(_id(made), op)
-        seen = _see(op, slot, execution, made, dtypes, as_buffer)
+    return execution
+
+
+def call_tensors(op: int, execution: int, flags: int, tensors: Sequence[Any], dtypes: int, as_buffer: AsBuffer) -> None:
+    """What went into or came out of a call that cannot be looked into."""
+    for slot, given in enumerate(tensors):
+        seen = _see(op, slot, execution, given, dtypes, as_buffer)
         if seen is not None:
+            seen.flags = flags
             seen.measure()
-            _record(seen, _arrays(inputs, as_buffer) if seen.flags & Flag.BAD else ())
+            seen.emit()
 
 
 def _see(op: int, slot: int, execution: int, tensor: Any, wanted: int, as_buffer: AsBuffer) -> _Seen | None:

@@ -29,12 +29,16 @@ class Calls:
         tape_begins: Callable[[], None],
         on_this_thread: Callable[[], None],
     ) -> None:
-        global _generation
-        _generation += 1
-        self._key = _generation
+        self.trace_again()
         self._begin, self._end, self._tape_begins = begin, end, tape_begins
         self._finishing, self._finished, self._on_this_thread = finishing, finished, on_this_thread
         self._originals: list[tuple[Any, str, Any, Any]] = []
+
+    def trace_again(self) -> None:
+        """From here on no function finds what it was traced to before."""
+        global _generation
+        _generation += 1
+        self._key = _generation
 
     def install(self) -> None:
         self._replace(atomic_function.AtomicFunction, _CALL, self._wrap_call)
@@ -85,13 +89,13 @@ class Calls:
     def _wrap_context(self, original: Any) -> Any:
         """Adds a key to the function cache's context: what was traced before enable() is traced again with observers,
         and the plain one is found again after disable()."""
-        key = ("tdbg", self._key)
 
         def make_function_context(*args: Any, **kwargs: Any) -> Any:
             self._on_this_thread()
             made = original(*args, **kwargs)
             inner = made.context
-            return type(made)(inner._replace(variable_policy=(inner.variable_policy, key)), made.scope_type)
+            policy = inner.variable_policy, ("tdbg", self._key)
+            return type(made)(inner._replace(variable_policy=policy), made.scope_type)
 
         return make_function_context
 

@@ -20,6 +20,8 @@ from tensorflow.python.ops import control_flow_util
 from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.model import DType, Flag, Mode, Phase
+from tdbg.tensorflow import xla
+from tdbg.tensorflow.checks import Checks, KnownOp, can_make, is_checked
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.observers import NAMES, is_observer
 from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, RISKY, SAFE, SILENT, writes_variable
@@ -47,8 +49,8 @@ class NewOp(NamedTuple):
 class GraphRecord:
     """What tdbg keeps of one FuncGraph while the program runs."""
 
-    def __init__(self, number: int, is_outermost: bool, detached: bool, compiled: bool) -> None:
-        self.number, self.is_outermost = number, is_outermost
+    def __init__(self, number: int, name: str, is_outermost: bool, detached: bool, compiled: bool) -> None:
+        self.number, self.name, self.is_outermost = number, name, is_outermost
         self.detached, self.compiled = detached, compiled  # detached: a dataset's, which runs apart from any call
         self.ops: dict[str, int] = {}  # op name -> op number
         self.calls: dict[str, tuple[int, Phase, int]] = {}  # not written yet: op name -> stack, phase, forward
@@ -71,6 +73,8 @@ class Graphs:
         self._recorder, self._sources, self._policy, self._observers = recorder, sources, policy, observers
         self._next_op = next_op
         self._only_health = recorder.config.mode == Mode.HEALTH
+        self._keeps_rows = recorder.config.records
+        self.checks: Checks | None = None  # set while the program is to stop at the first bad value
         self._records: weakref.WeakKeyDictionary[Any, GraphRecord] = weakref.WeakKeyDictionary()
         self._functions: dict[str, GraphRecord] = {}
         self._names: dict[int, str] = {}
@@ -88,16 +92,16 @@ class Graphs:
             outer_record = self._records.get(outer) if outer is not None else None
             detached = _is_dataset(graph) or bool(outer_record and outer_record.detached)
             compiled = control_flow_util.GraphOrParentsInXlaContext(graph)
-            record = GraphRecord(self._count, outer_record is None, detached, compiled)
+            name = getattr(graph, "name", "") or "graph"
+            record = GraphRecord(self._count, name, outer_record is None, detached, compiled)
             self._count += 1
             self._records[graph] = record
-            name = getattr(graph, "name", "") or "graph"
             self._recorder.add(
                 "graphs",
                 (record.number, outer_record.number if outer_record else -1, name, name, stack, time.time_ns()),
             )
             if compiled:
-                self._recorder.note("xla", f"function {name} is compiled by XLA and was not looked inside")
+                self._recorder.note("xla", f"XLA compiled {name}: only what went in and came out was looked at")
             return record
 
     def function(self, name: str) -> GraphRecord | None:
@@ -118,19 +122,30 @@ class Graphs:
         op = NewOp(self._next_op(), op_type, name, inputs, attrs, outputs, dtypes, stack, phase, forward)
         record.ops[name] = op.number
         self._mark(graph, record, phase)
+        if self.checks is not None:
+            self.checks.learn(op.number, self._known(graph, record, op))
         if op_type in CALLS:  # taking its gradient may give it more inputs, so it is written when the graph is finished
             record.calls[name] = stack, phase, forward
+            if not record.compiled and xla.is_compiled_call(attrs):
+                self._watch_compiled(graph, record, op)
             return None
         slots = self._choose(record, op, info.user.file if info.user else "")
         self._write_op(record, op, observed=bool(slots))
         if op_type == "Const" and op.dtypes[0].is_floating:
             self._constant(record, op)
-        if not slots or record.compiled:
+        checked = self._checked(op)
+        if not (slots or checked) or record.compiled:
             return None
         if op_type.startswith("Placeholder"):
             self._watch(graph, record, op, slots)
             return None
-        return self._observe(graph, record, op, slots)
+        return self._observe(graph, record, op, slots, checked)
+
+    def _known(self, graph: Any, record: GraphRecord, op: NewOp) -> KnownOp:
+        """Makers are looked up now: in a finished graph the ops are gone."""
+        evidence = [(index, t) for index, t in enumerate(op.inputs) if code_of(t.dtype).is_number]
+        inputs = [(index, record.ops.get(_made_by(t)[0], -1)) for index, t in evidence]
+        return KnownOp(op.type, self._user_name(op), op.stack, op.phase, op.forward, graph.name, inputs)
 
     def _mark(self, graph: Any, record: GraphRecord, phase: Phase) -> None:
         if phase not in (Phase.BACKWARD, Phase.UPDATE):
@@ -147,7 +162,7 @@ class Graphs:
             record.fresh_reads.add(op.inputs[0].name)  # what is read next is what was just assigned
         elif writes_variable(op.type) and op.inputs:
             record.fresh_reads.discard(op.inputs[0].name)
-        if op.type in SILENT or op.type == "Const" or (self._only_health and op.type in SAFE):
+        if not self._keeps_rows or op.type in SILENT or op.type == "Const" or (self._only_health and op.type in SAFE):
             return []
         if op.type == "ReadVariableOp":
             if op.inputs[0].name in record.fresh_reads or (self._only_health and op.phase == Phase.UPDATE):
@@ -161,6 +176,24 @@ class Graphs:
             return [slot for slot in slots if op.outputs[slot].shape.num_elements() != 1]
         return slots
 
+    def _checked(self, op: NewOp) -> list[int]:
+        """The output slots that may stop the program."""
+        if self.checks is None or op.name.startswith(NAMES) or not can_make(op.type, op.inputs):
+            return []
+        slots = [slot for slot, dtype in enumerate(op.dtypes) if dtype.is_floating and is_checked(op.type, slot)]
+        if op.phase == Phase.UPDATE and op.type not in RISKY:  # an optimizer's schedule: there are many, all small
+            return [slot for slot in slots if op.outputs[slot].shape.num_elements() != 1]
+        return slots
+
+    def _watch_compiled(self, graph: Any, record: GraphRecord, op: NewOp) -> None:
+        """A call of a function that XLA compiles, inside another function: only its results can be seen."""
+        evidence = [t for t in op.inputs if code_of(t.dtype).is_number]
+        check = self.checks.number << 8 if self.checks is not None else 0
+        for slot, dtype in enumerate(op.dtypes):
+            if dtype in self._policy.dtypes and (self._keeps_rows or check):
+                ids = [op.number, slot, record.number, 0, record.detached | check]
+                record.watches.append(self._observers.watch(graph, op.outputs[slot], ids, evidence))
+
     def _watch(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> None:
         if record.detached:
             return
@@ -168,11 +201,12 @@ class Graphs:
             ids = [op.number, slot, record.number, int(Flag.INPUT), 0]
             record.watches.append(self._observers.watch(graph, op.outputs[slot], ids))
 
-    def _observe(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> list[Any]:
-        evidence = [t for t in op.inputs if code_of(t.dtype).is_number] if op.type in RISKY else []
+    def _observe(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int], checked: list[int]) -> list[Any]:
+        evidence = [t for t in op.inputs if code_of(t.dtype).is_number] if op.type in RISKY or checked else []
         replaced = list(op.outputs)
-        for slot in slots:
-            ids = [op.number, slot, record.number, 0, int(record.detached)]
+        for slot in sorted({*slots, *checked}):
+            check = self.checks.number << 8 if self.checks is not None and slot in checked else 0
+            ids = [op.number, slot, record.number, 0, record.detached | (slot not in slots) << 1 | check]
             replaced[slot] = self._observers.observe(graph, op.outputs[slot], ids, evidence)
         return replaced
 

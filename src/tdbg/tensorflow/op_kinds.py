@@ -48,6 +48,23 @@ SILENT = (
     | CALLS
 )
 
+# A bad output of these is never their own doing: they hand on what went in, or what came from outside the program.
+PASSES_ON = (
+    SAFE
+    | MOVERS
+    | CALLS
+    | DEBUGGERS
+    | frozenset(
+        """Const Placeholder PlaceholderWithDefault Empty Bitcast Concat Gather Stack Unstack StridedSliceGrad
+        DynamicStitch ParallelDynamicStitch DynamicPartition TensorScatterUpdate InvertPermutation BroadcastGradientArgs
+        Enter Exit NextIteration LoopCond Switch Merge RefSwitch RefMerge Print PrintV2 TdbgObserve TdbgWatch Copy
+        CopyHost DeepCopy""".split()
+    )
+)
+
+# Only their first output is checked: the others are a batch's statistics, NaN by design when the batch is empty.
+UNCHECKED_OUTPUTS = frozenset("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3".split())
+
 WRITES = frozenset(
     """AssignVariableOp AssignAddVariableOp AssignSubVariableOp ResourceScatterUpdate ResourceScatterAdd
     ResourceScatterSub ResourceScatterMul ResourceScatterDiv ResourceScatterMin ResourceScatterMax

@@ -13,18 +13,23 @@ from tensorflow.python.framework import func_graph
 from tensorflow.python.util import tf_stack
 
 from tdbg.capture import faults
+from tdbg.capture.bad_value import Limits
 from tdbg.capture.policy import Policy, bit_mask
 from tdbg.capture.recorder import Recorder
+from tdbg.capture.silent_recorder import SilentRecorder
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
 from tdbg.model import Mode, Phase
+from tdbg.tensorflow import checks
 from tdbg.tensorflow.calls import Calls
+from tdbg.tensorflow.checks import BadValueError, Checks, KnownOp
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
 from tdbg.tensorflow.op_kinds import writes_variable
 from tdbg.tensorflow.phases import phase_of
 from tdbg.tensorflow.threads import EveryThread
+from tdbg.tensorflow.xla import CompiledCalls, WithoutXla
 
 # Frames of tdbg and of TensorFlow's callback machinery between the op and the callback.
 _EAGER_SKIP, _GRAPH_SKIP = 1, 1
@@ -33,7 +38,7 @@ _EAGER_SKIP, _GRAPH_SKIP = 1, 1
 class Capture:
     """Everything that listens to TensorFlow while tdbg is on."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder | SilentRecorder, limits: Limits | None = None) -> None:
         self.recorder, lib = recorder, recorder.lib
         self._lib = lib
         self._stack_here, self._eager = lib.stack_here, lib.eager
@@ -50,6 +55,9 @@ class Capture:
         observers = NativeObservers(lib) if lib.IS_NATIVE else PythonObservers(lib)
         self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
         self._links = ForwardLinks(self.steps.gradient, self.graphs.op_number, lib.maker_of)
+        self._checks: Checks | None = None
+        self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, _as_buffer)
+        self._without_xla = WithoutXla(recorder.note) if recorder.config.xla == "off" else None
         self._threads = EveryThread(self._callback)
         self._calls = Calls(
             self._call_begins,
@@ -59,6 +67,17 @@ class Capture:
             self.steps.forward_begins,
             self._threads.ensure,
         )
+        self.check(limits)
+
+    def check(self, limits: Limits | None) -> None:
+        """From here on bad values stop the program, or no longer do."""
+        if limits == (self._checks.limits if self._checks is not None else None):
+            return
+        self._checks = Checks(limits, self.sources, self._lib.maker_of) if limits is not None else None
+        self.graphs.checks = self._compiled.checks = self._checks
+        self._sites.clear()  # a message names ops that were learned since
+        self._calls.trace_again()
+        checks.switch(self._lib, self._checks is not None)
 
     def _next_op(self) -> int:
         return next(self._op_numbers)
@@ -66,14 +85,20 @@ class Capture:
     # ---- on and off
 
     def start(self) -> None:
+        self._lib.forget_makers()
         self._links.install()
         self._calls.install()
+        if self._without_xla is not None:
+            self._without_xla.install()
         self._threads.install()
         self._lib.set_recording(self.steps.recording)
 
     def stop(self) -> None:
         self._lib.set_recording(False)
+        checks.switch(self._lib, False)
         self._threads.remove()
+        if self._without_xla is not None:
+            self._without_xla.remove()
         self._calls.remove()
         self._links.remove()
 
@@ -95,6 +120,8 @@ class Capture:
                 self._skip_session_graph()
                 return None
             return self._built(graph, op_type, op_name, inputs, attrs, outputs)
+        except BadValueError:
+            raise
         except Exception as error:
             faults.report("recording an op", error)
             return None
@@ -109,7 +136,7 @@ class Capture:
             op_type = op_type.decode()
         if op_type.startswith("__"):
             return  # functions are bracketed by _call_begins and _call_ends
-        if not self.steps.recording:
+        if not self.steps.recording and self._checks is None:
             if writes_variable(op_type):
                 self.steps.update()  # to find the step from which on it is recorded
             return
@@ -122,7 +149,9 @@ class Capture:
         if is_update:
             self.steps.update()
         self._links.remember(op_type, inputs, op)
-        self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, _as_buffer)
+        is_bad = self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, _as_buffer)
+        if is_bad and self._checks is not None:
+            self._checks.eager(op, inputs, outputs)
 
     def _new_site(self, op_type: str, stack: int, forward: int, outputs: Any) -> tuple[int, int, int]:
         """An eager op type at one place of the program: all its executions share one op row."""
@@ -141,6 +170,8 @@ class Capture:
             )
             is_update = phase == Phase.UPDATE and writes_variable(op_type)
             site = (op, self._dtypes if wanted else 0, int(is_update))
+            if self._checks is not None:
+                self._checks.learn(op, KnownOp(op_type, op_type, stack, phase, forward, "eager", ()))
             self._sites[(op_type, stack, forward)] = site
             return site
 
@@ -160,20 +191,26 @@ class Capture:
             record = self.graphs.function(name)
             if record is not None and record.trains:
                 self.steps.forward_begins()
-            if not self.steps.recording:
-                return -1, -1, record
+            if not self.steps.recording and not (self._checks is not None and record is not None and record.compiled):
+                return -1, -1, record, args
             forward_op = self._links.current()
             stack = self._stack_here(3)
             site = self._sites.get((name, stack, forward_op)) or self._new_site(name, stack, forward_op, ())
+            if not self.steps.recording:
+                return -1, site[0], record, args
             execution = self._lib.call_begin(site[0], record.number if record else -1, args)
-            return execution, site[0], record
+            if record is not None and record.compiled:
+                self._compiled.begins(execution, site[0], args)
+            return execution, site[0], record, args
         except Exception as error:
             faults.report("recording a function call", error)
             return None
 
     def _call_ends(self, call: Any, outputs: Any) -> None:
         try:
-            execution, op, record = call
+            execution, op, record, args = call
+            if record is not None and record.compiled and op >= 0 and outputs is not None:
+                self._compiled.ends(execution, op, record.name, args, outputs)
             if outputs is not None and not isinstance(outputs, (list, tuple)):
                 outputs = []  # TensorFlow 2.15 gives structures here
             if execution >= 0:
@@ -183,6 +220,8 @@ class Capture:
                     self.steps.gradient()
                 if record.has_update:
                     self.steps.update()
+        except BadValueError:
+            raise
         except Exception as error:
             faults.report("recording the end of a function call", error)
 
