@@ -101,9 +101,9 @@ class NativeObservers:
         """The tensor that consumers should use from now on."""
         return self._insert(OBSERVE, graph, tensor, ids, evidence).outputs[0]
 
-    def watch(self, graph: Any, tensor: Any, ids: Sequence[int]) -> Any:
+    def watch(self, graph: Any, tensor: Any, ids: Sequence[int], evidence: Sequence[Any] = ()) -> Any:
         """Records the tensor without touching its consumers; gives the op, which the function must be told to run."""
-        return self._insert(WATCH, graph, tensor, ids, ())
+        return self._insert(WATCH, graph, tensor, ids, evidence)
 
 
 class PythonObservers:
@@ -125,9 +125,9 @@ class PythonObservers:
             observed.op._set_device("")
         return observed
 
-    def watch(self, graph: Any, tensor: Any, ids: Sequence[int]) -> Any:
+    def watch(self, graph: Any, tensor: Any, ids: Sequence[int], evidence: Sequence[Any] = ()) -> Any:
         """Records the tensor without touching its consumers; gives the op, which the function must be told to run."""
-        recorded = self._insert(graph, tensor, ids, (), stateful=True)
+        recorded = self._insert(graph, tensor, ids, evidence, stateful=True)
         if graph.experimental_acd_manager is not None:
             graph.experimental_acd_manager.run_independently(recorded.op)
         return recorded.op

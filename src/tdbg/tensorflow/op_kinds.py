@@ -48,6 +48,13 @@ SILENT = (
     | CALLS
 )
 
+# What the callback of Debugger V2 leaves alone. tdbg records eager ones all the same: lineage needs them.
+DEBUGGER_V2_SKIPS = frozenset(
+    """Enter Exit Identity If LoopCond Merge NextIteration StatelessIf StatefulPartitionedCall Switch While RemoteCall
+    TPUReplicatedInput TPUReplicateMetadata TPUCompilationResult TPUReplicatedOutput ConfigureDistributedTPU
+    DestroyResourceOp""".split()
+)
+
 WRITES = frozenset(
     """AssignVariableOp AssignAddVariableOp AssignSubVariableOp ResourceScatterUpdate ResourceScatterAdd
     ResourceScatterSub ResourceScatterMul ResourceScatterDiv ResourceScatterMin ResourceScatterMax

@@ -17,8 +17,9 @@ from tdbg.capture.policy import Policy, bit_mask
 from tdbg.capture.recorder import Recorder
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
-from tdbg.model import Mode, Phase
+from tdbg.model import DType, Flag, Mode, Phase
 from tdbg.tensorflow.calls import Calls
+from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
@@ -136,8 +137,9 @@ class Capture:
             wanted = not self._policy.is_filtered or self._policy.wants_op(op_type, op_type, file)
             op = self._next_op()
             device = outputs[0].device if outputs else ""
+            dtypes = [int(code_of(tensor.dtype)) for tensor in outputs]
             self.recorder.add(
-                "ops", (op, -1, op_type, op_type, device, [], [], [], "{}", stack, int(phase), forward, wanted)
+                "ops", (op, -1, op_type, op_type, device, [], [], dtypes, "{}", stack, int(phase), forward, wanted)
             )
             is_update = phase == Phase.UPDATE and writes_variable(op_type)
             site = (op, self._dtypes if wanted else 0, int(is_update))
@@ -161,23 +163,28 @@ class Capture:
             if record is not None and record.trains:
                 self.steps.forward_begins()
             if not self.steps.recording:
-                return -1, -1, record
+                return -1, -1, record, 0
             forward_op = self._links.current()
             stack = self._stack_here(3)
-            site = self._sites.get((name, stack, forward_op)) or self._new_site(name, stack, forward_op, ())
+            site = self._sites.get((name, stack, forward_op))
+            if site is None:
+                graph = getattr(function, "graph", None)
+                site = self._new_site(name, stack, forward_op, getattr(graph, "outputs", ()))
             execution = self._lib.call_begin(site[0], record.number if record else -1, args)
-            return execution, site[0], record
+            return execution, site[0], record, site[1]
         except Exception as error:
             faults.report("recording a function call", error)
             return None
 
     def _call_ends(self, call: Any, outputs: Any) -> None:
         try:
-            execution, op, record = call
+            execution, op, record, dtypes = call
             if outputs is not None and not isinstance(outputs, (list, tuple)):
                 outputs = []  # TensorFlow 2.15 gives structures here
             if execution >= 0:
                 self._lib.call_end(execution, op, outputs)
+                if self.recorder.config.every_op and dtypes:
+                    self._results(execution, op, outputs or (), dtypes)
             if record is not None:
                 if record.has_gradient:
                     self.steps.gradient()
@@ -185,6 +192,14 @@ class Capture:
                     self.steps.update()
         except Exception as error:
             faults.report("recording the end of a function call", error)
+
+
+    def _results(self, execution: int, op: int, outputs: Any, dtypes: int) -> None:
+        """Debugger V2 records what a call gave back as it does the outputs of an eager op."""
+        for slot, tensor in enumerate(outputs):
+            dtype = code_of(tensor.dtype)
+            if dtypes >> dtype & 1 and dtype != DType.STRING:
+                self._lib.tensor(op, slot, -1, int(Flag.RESULT), execution, _as_buffer(tensor), int(dtype))
 
 
 def _as_buffer(tensor: Any) -> Any:
