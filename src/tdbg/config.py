@@ -98,7 +98,7 @@ def make_config(**options: Any) -> Config:
     if "steps" in given:
         steps = given.pop("steps")
         given["first_step"], given["last_step"] = parse_steps(steps) if isinstance(steps, str) else steps
-    given["mode"] = _mode(given.get("mode") or os.environ.get("TDBG_MODE") or Mode.NUMERICS)
+    given["mode"] = _mode(given["mode"] if "mode" in given else os.environ.get("TDBG_MODE") or Mode.NUMERICS)
     output = given.get("output") or os.environ.get("TDBG_OUTPUT")
     given["output"] = Path(output) if output else None
     given.setdefault("strict", os.environ.get("TDBG_STRICT") == "1")

@@ -125,7 +125,7 @@ class Graphs:
         choose = self._choose_like_debugger_v2 if self._every_op else self._choose
         slots = choose(record, op, info.user.file if info.user else "")
         self._write_op(record, op, observed=bool(slots))
-        if op_type == "Const" and op.dtypes[0].is_floating and not slots:
+        if op_type == "Const" and op.dtypes[0].is_floating and not self._every_op:
             self._constant(record, op)
         if not slots or record.compiled:
             return None
