@@ -20,7 +20,11 @@ from tdbg.model import Mode
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What to record and where. Filters are regular expressions, searched anywhere in the text."""
+    """What to record and where. Filters are regular expressions, searched anywhere in the text.
+
+    Debugger V2's own: ``op_regex`` is matched at the beginning of the op type, ``every_op`` records each op that it
+    records, in its way, and ``debug_mode`` is the name of its mode.
+    """
 
     mode: Mode = Mode.NUMERICS
     output: Path | None = None
@@ -28,6 +32,7 @@ class Config:
     names: str | None = None
     dtypes: str | None = None
     files: str | None = None
+    op_regex: str | None = None
     first_step: int = 0
     last_step: int | None = None
     every: int = 1
@@ -40,6 +45,8 @@ class Config:
     flush_seconds: float = 0.1
     segment_bytes: int = 32 << 20
     strict: bool = False
+    every_op: bool = False
+    debug_mode: str | None = None
 
     @property
     def records(self) -> bool:
@@ -75,7 +82,7 @@ def parse_steps(text: str) -> tuple[int, int | None]:
 
 
 def _check(config: Config) -> Config:
-    for name in ("ops", "names", "dtypes", "files"):
+    for name in ("ops", "names", "dtypes", "files", "op_regex"):
         pattern = getattr(config, name)
         try:
             re.compile(pattern or "")
@@ -101,7 +108,7 @@ def make_config(**options: Any) -> Config:
         steps = given.pop("steps")
         given["first_step"], given["last_step"] = parse_steps(steps) if isinstance(steps, str) else steps
     usual = Mode.HEALTH if given.get("check") else Mode.NUMERICS  # what stops the program is measured all the same
-    given["mode"] = _mode(given.get("mode") or os.environ.get("TDBG_MODE") or usual)
+    given["mode"] = _mode(given["mode"] if "mode" in given else os.environ.get("TDBG_MODE") or usual)
     output = given.get("output") or os.environ.get("TDBG_OUTPUT")
     given["output"] = Path(output) if output else None
     given.setdefault("strict", os.environ.get("TDBG_STRICT") == "1")

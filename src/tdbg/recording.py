@@ -116,18 +116,34 @@ def enable(output: str | os.PathLike | None = None, force: bool = False, **optio
         begin(config, _PROGRAM)
     elif _current.owner == _PROGRAM:
         raise TdbgError("tdbg is recording already; call tdbg.disable() first")
-    elif _current.owner == _RUN and not _current.has_said_so:
+    else:
+        pass_over("tdbg.enable()")
+
+
+def is_not_ours() -> bool:
+    """Whether somebody else records this process: ``tdbg run``, or the parent that spawned it."""
+    return _current is not None and _current.owner != _PROGRAM
+
+
+def pass_over(what: str) -> None:
+    """Says, once, that the program's own word does not count under ``tdbg run``."""
+    if _current is not None and _current.owner == _RUN and not _current.has_said_so:
         from tdbg.capture import faults
 
         _current.has_said_so = True
-        faults.say("tdbg run records this program already, with its own options; its tdbg.enable() is passed over")
+        faults.say(f"tdbg run records this program already, with its own options; its {what} is passed over")
+
+
+def flush() -> None:
+    """Returns when everything recorded so far is on disk."""
+    if _current is not None and _current.listener is not None:
+        _current.listener.flush()
 
 
 def disable() -> Path | None:
     """Stops recording and returns the trace's path; the program is as it was before enable()."""
-    if _current is not None and _current.owner != _PROGRAM:
-        if _current.listener is not None:
-            _current.listener.flush()
+    if is_not_ours():
+        flush()
         return current_path()
     return end_recording()
 

@@ -19,7 +19,7 @@ ALLOWED = {
     "native": {"model"},
     "store": {"errors", "model", "native"},
     "capture": {"errors", "model", "config", "native", "store"},
-    "tensorflow": {"errors", "model", "config", "native", "store", "capture"},
+    "tensorflow": {"errors", "model", "config", "native", "store", "capture", "recording"},
     "recording": {"errors", "config", "capture", "store"},
     "query": {"errors", "model", "store"},
     "commands": {"errors", "model", "config", "capture", "recording", "store", "query"},

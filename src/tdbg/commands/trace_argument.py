@@ -20,7 +20,13 @@ def open_trace(given: str | None) -> Trace:
     """TdbgError when there is none or it cannot be read."""
     from tdbg.store.reader import Trace
 
-    return Trace.open(Path(given) if given else newest_trace(Path(".")))
+    return Trace.open(_trace_in(Path(given)) if given else newest_trace(Path(".")))
+
+
+def _trace_in(path: Path) -> Path:
+    """A folder that is no trace but holds some, such as a dump root: the newest of them."""
+    holds_some = not (path / "trace.json").exists() and any(path.glob("*.tdbg/trace.json"))
+    return newest_trace(path) if holds_some else path
 
 
 def newest_trace(folder: Path) -> Path:

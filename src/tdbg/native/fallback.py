@@ -40,6 +40,7 @@ class _Switches:
     step: int = 0
     values_when_bad: bool = True
     check: bool = False
+    bad_events: int = 0
 
 
 _now = _Switches()
@@ -80,6 +81,7 @@ def ring_open(capacity: int, file: str | None, block: bool) -> None:
     global _ring
     _ring = FileRing(capacity, file) if file is not None else BoundedRing(capacity, bool(block))
     _values.dropped = 0
+    _now.bad_events = 0
 
 
 def ring_drain(most: int) -> bytes:
@@ -91,6 +93,11 @@ def counters() -> tuple[int, int, int, int, int]:
     if _ring is None:
         return 0, 0, 0, 0, 0
     return _ring.produced, _ring.dropped, _values.dropped, _ring.waits, _ring.pending
+
+
+def bad_events() -> int:
+    """Tensors with NaN or infinity since the ring was opened: a cheap sign, for whoever watches while it runs."""
+    return _now.bad_events
 
 
 def after_fork() -> None:
@@ -236,6 +243,7 @@ class _Seen:
             self.flags |= Flag.NUMBERS | (Flag.BAD if found.is_bad else 0)
         elif _now.mode == Mode.HEALTH and reference.has_bad(self.array):
             self.flags |= Flag.BAD
+        _now.bad_events += bool(self.flags & Flag.BAD)
 
     def emit(self) -> None:
         if _now.mode == Mode.NONE or _ring is None:

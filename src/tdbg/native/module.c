@@ -96,6 +96,12 @@ METHOD(counters) { /* -> (produced, dropped, values dropped, waits, pending) */
   return Py_BuildValue("KKKKK", c.produced, c.dropped, c.values_dropped, c.waits, tdbg_ring_pending());
 }
 
+METHOD(bad_events) { /* -> how many tensors with NaN or infinity were seen since the ring was opened */
+  (void)args;
+  EXPECT(0);
+  return PyLong_FromUnsignedLongLong(tdbg_bad_events());
+}
+
 METHOD(after_fork) {
   (void)args;
   EXPECT(0);
@@ -537,7 +543,7 @@ static PyMethodDef methods[] = {
     ENTRY(set_mode),      ENTRY(set_recording), ENTRY(set_step),    ENTRY(shapes_since),
     ENTRY(take_value),    ENTRY(stack_here),    ENTRY(stack_count), ENTRY(stack_get),
     ENTRY(maker_of),      ENTRY(eager),         ENTRY(call_begin),  ENTRY(call_end),    ENTRY(tensor),
-    ENTRY(call_tensors),  ENTRY(set_check),     ENTRY(forget_makers),
+    ENTRY(call_tensors),  ENTRY(set_check),     ENTRY(forget_makers), ENTRY(bad_events),
     ENTRY(push_rows),     ENTRY(register_tensorflow),
     {NULL, NULL, 0, NULL}};
 

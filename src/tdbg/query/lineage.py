@@ -59,6 +59,9 @@ class Lineage:
             ]
         if row.is_input:
             return []
+        inside = self._inside(row.execution, self._call(row.execution)[0], row.slot)
+        if row.flags & Flag.RESULT and inside is not None:
+            return [(0, self._program.ops[inside.op], inside)]
         tensors = self._call(row.execution)[1]
         found = [self._by_tensor.get(tensor) or self._of_result(tensor) for tensor in tensors]
         return [(i, self._program.ops[made.op], made) for i, made in enumerate(found) if made is not None]
@@ -81,7 +84,7 @@ class Lineage:
             return
         seen.add((number, slot))
         if op.observed or op.type == "Const" or op.type.startswith("Placeholder"):
-            yield Source(number, slot, -1 if op.type == "Const" else execution)
+            yield Source(number, slot, execution if op.observed or op.type != "Const" else -1)
             return
         inner = self._results_of(op, slot)
         if inner is not None:
@@ -184,11 +187,18 @@ class Lineage:
             [tensor, tensor],
         )
         for execution, graph, at in calls:
-            function = self._program.functions.get(graph)
-            if function is None or at >= len(function.results):
-                continue
-            for source in self._behind(function.results[at][0], function.results[at][1], execution, set()):
-                rows = self._by_place.get((source.op, source.slot, source.execution))
-                if rows:
-                    return rows[-1]
+            found = self._inside(execution, graph, at)
+            if found is not None:
+                return found
+        return None
+
+    def _inside(self, execution: int, graph: int, at: int) -> Row | None:
+        """The row inside a call that became its result number ``at``."""
+        function = self._program.functions.get(graph)
+        if function is None or at >= len(function.results):
+            return None
+        for source in self._behind(function.results[at][0], function.results[at][1], execution, set()):
+            rows = self._by_place.get((source.op, source.slot, source.execution))
+            if rows:
+                return rows[-1]
         return None

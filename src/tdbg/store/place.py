@@ -28,10 +28,10 @@ def check_place(path: Path) -> None:
         )
 
 
-def new_name(program: str) -> Path:
-    """``tdbg-train.py.4131.tdbg`` in the current folder, never one that is there already."""
+def new_name(program: str, folder: Path | None = None) -> Path:
+    """``tdbg-train.py.4131.tdbg`` in a folder, the current one if none is named; never one that is there already."""
     base, n = f"tdbg-{program}.{os.getpid()}", 1
-    path = Path.cwd() / f"{base}.tdbg"
+    path = (folder or Path.cwd()) / f"{base}.tdbg"
     while os.path.lexists(path):
         n += 1
         path = path.with_name(f"{base}-{n}.tdbg")

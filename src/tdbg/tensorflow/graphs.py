@@ -24,7 +24,16 @@ from tdbg.tensorflow import xla
 from tdbg.tensorflow.checks import Checks, KnownOp, can_make, is_checked
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.observers import NAMES, is_observer
-from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, RISKY, SAFE, SILENT, writes_variable
+from tdbg.tensorflow.op_kinds import (
+    CALLS,
+    DEBUGGER_V2_SKIPS,
+    DEBUGGERS,
+    ENTRANCES,
+    RISKY,
+    SAFE,
+    SILENT,
+    writes_variable,
+)
 
 _LONGEST_ATTRIBUTE = 200
 _to_json = json.JSONEncoder(check_circular=False).encode
@@ -72,6 +81,7 @@ class Graphs:
     ) -> None:
         self._recorder, self._sources, self._policy, self._observers = recorder, sources, policy, observers
         self._next_op = next_op
+        self._every_op = recorder.config.every_op
         self._only_health = recorder.config.mode == Mode.HEALTH
         self._keeps_rows = recorder.config.records
         self.checks: Checks | None = None  # set while the program is to stop at the first bad value
@@ -129,16 +139,19 @@ class Graphs:
             if not record.compiled and xla.is_compiled_call(attrs):
                 self._watch_compiled(graph, record, op)
             return None
-        slots = self._choose(record, op, info.user.file if info.user else "")
+        choose = self._choose_like_debugger_v2 if self._every_op else self._choose
+        slots = choose(record, op, info.user.file if info.user else "")
         self._write_op(record, op, observed=bool(slots))
-        if op_type == "Const" and op.dtypes[0].is_floating:
+        if op_type == "Const" and op.dtypes[0].is_floating and not self._every_op:
             self._constant(record, op)
         checked = self._checked(op)
         if not (slots or checked) or record.compiled:
             return None
-        if op_type.startswith("Placeholder"):
+        if self._every_op or op_type.startswith("Placeholder"):
             self._watch(graph, record, op, slots)
-            return None
+            slots = []
+            if not checked:
+                return None
         return self._observe(graph, record, op, slots, checked)
 
     def _known(self, graph: Any, record: GraphRecord, op: NewOp) -> KnownOp:
@@ -194,15 +207,29 @@ class Graphs:
                 ids = [op.number, slot, record.number, 0, record.detached | check]
                 record.watches.append(self._observers.watch(graph, op.outputs[slot], ids, evidence))
 
+    def _choose_like_debugger_v2(self, record: GraphRecord, op: NewOp, file: str) -> list[int]:
+        """Every output of the mode's element types. Each is watched beside the data flow, as Debugger V2 does: then it
+        has a row too when no other op needs it."""
+        if op.type in DEBUGGER_V2_SKIPS:
+            return []
+        wanted_dtypes = self._policy.dtypes - ({DType.STRING} if self._observers.name == "python" else set())
+        slots = [slot for slot, dtype in enumerate(op.dtypes) if dtype in wanted_dtypes]
+        wanted = not slots or not self._policy.is_filtered or self._policy.wants_op(op.type, op.name, file)
+        return slots if wanted else []
+
     def _watch(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> None:
-        if record.detached:
+        if record.detached and not self._every_op:
             return
+        flags = int(Flag.INPUT) if op.type == "Const" or op.type.startswith("Placeholder") else 0
         for slot in slots:
-            ids = [op.number, slot, record.number, int(Flag.INPUT), 0]
-            record.watches.append(self._observers.watch(graph, op.outputs[slot], ids))
+            ids = [op.number, slot, record.number, flags, int(record.detached)]
+            record.watches.append(self._observers.watch(graph, op.outputs[slot], ids, self._evidence(op)))
+
+    def _evidence(self, op: NewOp, is_checked: bool = False) -> list[Any]:
+        return [t for t in op.inputs if code_of(t.dtype).is_number] if op.type in RISKY or is_checked else []
 
     def _observe(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int], checked: list[int]) -> list[Any]:
-        evidence = [t for t in op.inputs if code_of(t.dtype).is_number] if op.type in RISKY or checked else []
+        evidence = self._evidence(op, bool(checked))
         replaced = list(op.outputs)
         for slot in sorted({*slots, *checked}):
             check = self.checks.number << 8 if self.checks is not None and slot in checked else 0

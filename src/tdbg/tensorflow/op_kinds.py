@@ -65,6 +65,13 @@ PASSES_ON = (
 # Only their first output is checked: the others are a batch's statistics, NaN by design when the batch is empty.
 UNCHECKED_OUTPUTS = frozenset("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3".split())
 
+# What the callback of Debugger V2 leaves alone. tdbg records eager ones all the same: lineage needs them.
+DEBUGGER_V2_SKIPS = frozenset(
+    """Enter Exit Identity If LoopCond Merge NextIteration StatelessIf StatefulPartitionedCall Switch While RemoteCall
+    TPUReplicatedInput TPUReplicateMetadata TPUCompilationResult TPUReplicatedOutput ConfigureDistributedTPU
+    DestroyResourceOp""".split()
+)
+
 WRITES = frozenset(
     """AssignVariableOp AssignAddVariableOp AssignSubVariableOp ResourceScatterUpdate ResourceScatterAdd
     ResourceScatterSub ResourceScatterMul ResourceScatterDiv ResourceScatterMin ResourceScatterMax

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -19,10 +19,11 @@ from tdbg.capture.recorder import Recorder
 from tdbg.capture.silent_recorder import SilentRecorder
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
-from tdbg.model import Mode, Phase
+from tdbg.model import DType, Flag, Mode, Phase
 from tdbg.tensorflow import checks
 from tdbg.tensorflow.calls import Calls
 from tdbg.tensorflow.checks import BadValueError, Checks, KnownOp
+from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
@@ -33,6 +34,16 @@ from tdbg.tensorflow.xla import CompiledCalls, WithoutXla
 
 # Frames of tdbg and of TensorFlow's callback machinery between the op and the callback.
 _EAGER_SKIP, _GRAPH_SKIP = 1, 1
+
+
+class Call(NamedTuple):
+    """A call of a function that has begun."""
+
+    execution: int  # -1: not recorded
+    op: int  # the place that calls
+    record: Any
+    args: tuple
+    dtypes: int  # bits of the result types to record
 
 
 class Capture:
@@ -165,8 +176,9 @@ class Capture:
             wanted = not self._policy.is_filtered or self._policy.wants_op(op_type, op_type, file)
             op = self._next_op()
             device = outputs[0].device if outputs else ""
+            dtypes = [int(code_of(tensor.dtype)) for tensor in outputs]
             self.recorder.add(
-                "ops", (op, -1, op_type, op_type, device, [], [], [], "{}", stack, int(phase), forward, wanted)
+                "ops", (op, -1, op_type, op_type, device, [], [], dtypes, "{}", stack, int(phase), forward, wanted)
             )
             is_update = phase == Phase.UPDATE and writes_variable(op_type)
             site = (op, self._dtypes if wanted else 0, int(is_update))
@@ -192,29 +204,34 @@ class Capture:
             if record is not None and record.trains:
                 self.steps.forward_begins()
             if not self.steps.recording and not (self._checks is not None and record is not None and record.compiled):
-                return -1, -1, record, args
+                return Call(-1, -1, record, args, 0)
             forward_op = self._links.current()
             stack = self._stack_here(3)
-            site = self._sites.get((name, stack, forward_op)) or self._new_site(name, stack, forward_op, ())
+            site = self._sites.get((name, stack, forward_op))
+            if site is None:
+                graph = getattr(function, "graph", None)
+                site = self._new_site(name, stack, forward_op, getattr(graph, "outputs", ()))
             if not self.steps.recording:
-                return -1, site[0], record, args
+                return Call(-1, site[0], record, args, 0)
             execution = self._lib.call_begin(site[0], record.number if record else -1, args)
             if record is not None and record.compiled:
                 self._compiled.begins(execution, site[0], args)
-            return execution, site[0], record, args
+            return Call(execution, site[0], record, args, site[1])
         except Exception as error:
             faults.report("recording a function call", error)
             return None
 
     def _call_ends(self, call: Any, outputs: Any) -> None:
         try:
-            execution, op, record, args = call
+            execution, op, record, args, dtypes = call
             if record is not None and record.compiled and op >= 0 and outputs is not None:
                 self._compiled.ends(execution, op, record.name, args, outputs)
             if outputs is not None and not isinstance(outputs, (list, tuple)):
                 outputs = []  # TensorFlow 2.15 gives structures here
             if execution >= 0:
                 self._lib.call_end(execution, op, outputs)
+                if self.recorder.config.every_op and dtypes:
+                    self._results(execution, op, outputs or (), dtypes)
             if record is not None:
                 if record.has_gradient:
                     self.steps.gradient()
@@ -224,6 +241,13 @@ class Capture:
             raise
         except Exception as error:
             faults.report("recording the end of a function call", error)
+
+    def _results(self, execution: int, op: int, outputs: Any, dtypes: int) -> None:
+        """Debugger V2 records what a call gave back as it does the outputs of an eager op."""
+        for slot, tensor in enumerate(outputs):
+            dtype = code_of(tensor.dtype)
+            if dtypes >> dtype & 1 and dtype != DType.STRING:
+                self._lib.tensor(op, slot, -1, int(Flag.RESULT), execution, _as_buffer(tensor), int(dtype))
 
 
 def _as_buffer(tensor: Any) -> Any:
