@@ -36,6 +36,7 @@ _REMEMBERED = 1 << 18  # tensors whose makers are known: the latest ones
 class _Switches:
     mode: int = Mode.NUMERICS
     recording: bool = False
+    first_op: int = 0
     step: int = 0
     values_when_bad: bool = True
 
@@ -111,6 +112,11 @@ def set_mode(mode: int, values_when_bad: int, queue_bytes: int, bad_bytes: int, 
 
 def set_recording(on: bool) -> None:
     _now.recording = bool(on)
+
+
+def set_first_op(op: int) -> None:
+    """Observers of ops before it belong to an earlier recording."""
+    _now.first_op = op
 
 
 def set_step(step: int) -> None:
@@ -271,7 +277,7 @@ def graph_tensor(
 ) -> None:  # fmt: skip
     """One tensor of a graph that is running, from its observer, with the inputs of the op it observes."""
     dtype = reference.DTYPES.get(array.dtype.name)
-    if not _now.recording or dtype is None:
+    if not _now.recording or op < _now.first_op or dtype is None:
         return
     seen = _Seen(op, slot, graph, -1 if detached else _execution_of(graph), array, int(dtype), flags)
     seen.iteration = iteration

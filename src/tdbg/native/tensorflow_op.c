@@ -186,7 +186,9 @@ static void observer_compute(void *kernel, TF_OpKernelContext *context) {
     TF_OpKernelContext_Failure(context, status);
     return;
   }
-  if (atomic_load_explicit(&tdbg_recording, memory_order_relaxed)) look(self, context, tensor, status);
+  if (atomic_load_explicit(&tdbg_recording, memory_order_relaxed) &&
+      self->op >= atomic_load_explicit(&tdbg_first_op, memory_order_relaxed))
+    look(self, context, tensor, status);
   if (self->passes_through) {
     if (TF_GetCode(status)) TF_SetStatus(status, 0, "");
     TF_SetOutput(context, 0, tensor, status);

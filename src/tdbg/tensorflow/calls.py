@@ -7,6 +7,7 @@ from typing import Any
 
 from tensorflow.python.eager import backprop, context
 from tensorflow.python.eager.polymorphic_function import atomic_function, function_context
+from tensorflow.python.framework import function_def_to_graph
 from tensorflow.python.ops import script_ops
 
 from tdbg.capture import faults
@@ -28,12 +29,15 @@ class Calls:
         finished: Callable[[str, Any], None],
         tape_begins: Callable[[], None],
         on_this_thread: Callable[[], None],
+        restored: Callable[[Any], None],
+        ran_python: Callable[[Any, Any], None],
     ) -> None:
         global _generation
         _generation += 1
         self._key = _generation
         self._begin, self._end, self._tape_begins = begin, end, tape_begins
         self._finishing, self._finished, self._on_this_thread = finishing, finished, on_this_thread
+        self._restored, self._ran_python = restored, ran_python
         self._originals: list[tuple[Any, str, Any, Any]] = []
 
     def install(self) -> None:
@@ -42,6 +46,8 @@ class Calls:
         self._replace(function_context, "make_function_context", self._wrap_context)
         self._replace(backprop.GradientTape, "_push_tape", self._wrap_push_tape)
         self._replace(script_ops.FuncRegistry, "__call__", self._wrap_python_code)
+        self._replace(script_ops, "py_func_common", self._wrap_numpy_function)
+        self._replace(function_def_to_graph, "function_def_to_graph", self._wrap_import)
 
     def remove(self) -> None:
         for owner, name, original, ours in reversed(self._originals):
@@ -111,3 +117,25 @@ class Calls:
             return original(registry, *args, **kwargs)
 
         return __call__
+
+    def _wrap_numpy_function(self, original: Any) -> Any:
+        """Outside functions TensorFlow runs the Python code of tf.numpy_function without telling of any op."""
+
+        def py_func_common(func: Any, inp: Any, *args: Any, **kwargs: Any) -> Any:
+            made = original(func, inp, *args, **kwargs)
+            if context.executing_eagerly():
+                self._ran_python(inp, made)
+            return made
+
+        return py_func_common
+
+    def _wrap_import(self, original: Any) -> Any:
+        """Functions of a SavedModel are read, not traced."""
+
+        def function_def_to_graph(*args: Any, **kwargs: Any) -> Any:
+            graph = original(*args, **kwargs)
+            with faults.guard("observing a loaded function"):
+                self._restored(graph)
+            return graph
+
+        return function_def_to_graph

@@ -47,8 +47,8 @@ class NewOp(NamedTuple):
 class GraphRecord:
     """What tdbg keeps of one FuncGraph while the program runs."""
 
-    def __init__(self, number: int, is_outermost: bool, detached: bool, compiled: bool) -> None:
-        self.number, self.is_outermost = number, is_outermost
+    def __init__(self, number: int, is_outermost: bool, detached: bool, compiled: bool, stack: int) -> None:
+        self.number, self.is_outermost, self.stack = number, is_outermost, stack
         self.detached, self.compiled = detached, compiled  # detached: a dataset's, which runs apart from any call
         self.ops: dict[str, int] = {}  # op name -> op number
         self.calls: dict[str, tuple[int, Phase, int]] = {}  # not written yet: op name -> stack, phase, forward
@@ -56,6 +56,7 @@ class GraphRecord:
         self.has_gradient = self.has_update = False
         self.controls: set[tuple[int, int]] = set()  # control edges already written
         self.watches: list[Any] = []  # ops that no other op needs and that must run all the same
+        self.watched_calls: set[str] = set()  # calls of functions that cannot be looked inside
 
     @property
     def trains(self) -> bool:
@@ -73,6 +74,7 @@ class Graphs:
         self._only_health = recorder.config.mode == Mode.HEALTH
         self._records: weakref.WeakKeyDictionary[Any, GraphRecord] = weakref.WeakKeyDictionary()
         self._functions: dict[str, GraphRecord] = {}
+        self._unknown: set[str] = set()
         self._names: dict[int, str] = {}
         self._count = 0
         self._lock = threading.RLock()
@@ -88,7 +90,7 @@ class Graphs:
             outer_record = self._records.get(outer) if outer is not None else None
             detached = _is_dataset(graph) or bool(outer_record and outer_record.detached)
             compiled = control_flow_util.GraphOrParentsInXlaContext(graph)
-            record = GraphRecord(self._count, outer_record is None, detached, compiled)
+            record = GraphRecord(self._count, outer_record is None, detached, compiled, stack)
             self._count += 1
             self._records[graph] = record
             name = getattr(graph, "name", "") or "graph"
@@ -128,7 +130,7 @@ class Graphs:
         if not slots or record.compiled:
             return None
         if op_type.startswith("Placeholder"):
-            self._watch(graph, record, op, slots)
+            self._watch(graph, record, op.number, outputs, slots, Flag.INPUT)
             return None
         return self._observe(graph, record, op, slots)
 
@@ -161,12 +163,35 @@ class Graphs:
             return [slot for slot in slots if op.outputs[slot].shape.num_elements() != 1]
         return slots
 
-    def _watch(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> None:
+    def _watch_unknown(self, graph: Any, record: GraphRecord) -> None:
+        """Calls of functions that were made before recording began: their results at least are looked at."""
+        for op in graph.get_operations():
+            unknown = [name for name in _callees(op) if name not in self._functions] if op.type in CALLS else []
+            if not unknown or op.name in record.watched_calls or record.compiled:
+                continue
+            self.unknown_function(unknown[0])
+            dtypes = [code_of(tensor.dtype) for tensor in op.outputs]
+            slots = [slot for slot, dtype in enumerate(dtypes) if dtype in self._policy.dtypes]
+            if slots and (not self._policy.is_filtered or self._policy.wants_op(op.type, op.name, "")):
+                record.watched_calls.add(op.name)
+                self._watch(graph, record, self._number(record, op.name), op.outputs, slots, 0)
+
+    def unknown_function(self, name: str) -> None:
+        """A function is called whose graph was never seen; said once for each."""
+        if name not in self._unknown:
+            self._unknown.add(name)
+            shown = re.sub(r"^__(?:inference|forward|backward)_(.*?)_\d+$", r"\1", name)
+            text = f"function {shown} was made before recording began and was not looked inside"
+            self._recorder.note("unseen", text)
+
+    def _watch(
+        self, graph: Any, record: GraphRecord, op: int, outputs: Sequence[Any], slots: list[int], flag: int
+    ) -> None:
         if record.detached:
             return
         for slot in slots:
-            ids = [op.number, slot, record.number, int(Flag.INPUT), 0]
-            record.watches.append(self._observers.watch(graph, op.outputs[slot], ids))
+            ids = [op, slot, record.number, int(flag), 0]
+            record.watches.append(self._observers.watch(graph, outputs[slot], ids))
 
     def _observe(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> list[Any]:
         evidence = [t for t in op.inputs if code_of(t.dtype).is_number] if op.type in RISKY else []
@@ -203,7 +228,7 @@ class Graphs:
                 self._user_name(op),
                 op.type,
                 op.outputs[0].device if op.outputs else "",
-                [record.ops.get(name, -1) for name, _ in sources],
+                [self._number(record, name) for name, _ in sources],
                 [slot for _, slot in sources],
                 [int(dtype) for dtype in op.dtypes],
                 _attributes(op.attrs),
@@ -213,6 +238,14 @@ class Graphs:
                 observed and not record.compiled,
             ),
         )
+
+    def _number(self, record: GraphRecord, name: str) -> int:
+        """Calls of functions tell no callback: they are met as an input, or when the graph is finished."""
+        number = record.ops.get(name)
+        if number is None:
+            number = record.ops[name] = self._next_op()
+            record.calls[name] = record.stack, Phase.OTHER, -1
+        return number
 
     def _user_name(self, op: NewOp) -> str:
         """An argument that TensorFlow named after an observer gets the name of the tensor that was observed."""
@@ -227,6 +260,7 @@ class Graphs:
         which ops must run, so it has to be told of their watches."""
         record = self._records.get(graph)
         if record is not None:
+            self._watch_unknown(graph, record)
             known = {op.name for op in graph.control_outputs}
             graph.control_outputs.extend(op for op in record.watches if op.name not in known)
 
@@ -261,9 +295,7 @@ class Graphs:
 
     def _late_op(self, graph: Any, record: GraphRecord, op: Any) -> None:
         """Ops that TensorFlow adds without telling its callbacks, calls of functions above all."""
-        if op.name not in record.ops:
-            record.ops[op.name] = self._next_op()
-        number = record.ops[op.name]
+        number = self._number(record, op.name)
         stack, own_phase, forward = record.calls.pop(op.name, (-1, Phase.OTHER, -1))
         if op.type in CALLS:
             for callee in _callees(op):
@@ -275,7 +307,7 @@ class Graphs:
         attrs = {key: op.node_def.attr[key] for key in op.node_def.attr}
         dtypes = [code_of(tensor.dtype) for tensor in op.outputs]
         late = NewOp(number, op.type, op.name, list(op.inputs), attrs, op.outputs, dtypes, stack, own_phase, forward)
-        self._write_op(record, late, observed=False)
+        self._write_op(record, late, observed=op.name in record.watched_calls)
 
 
 def _is_dataset(graph: Any) -> bool:

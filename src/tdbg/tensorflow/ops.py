@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework import func_graph
+from tensorflow.python.framework import func_graph, ops
 from tensorflow.python.util import tf_stack
 
 from tdbg.capture import faults
@@ -18,13 +18,19 @@ from tdbg.capture.recorder import Recorder
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
 from tdbg.model import Mode, Phase
+from tdbg.tensorflow import restored
 from tdbg.tensorflow.calls import Calls
+from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
 from tdbg.tensorflow.op_kinds import writes_variable
 from tdbg.tensorflow.phases import phase_of
 from tdbg.tensorflow.threads import EveryThread
+
+# One count for all recordings of this process: functions that live on from an earlier one still hold observers, whose
+# events are told by their ops' numbers.
+_op_numbers = itertools.count()
 
 # Frames of tdbg and of TensorFlow's callback machinery between the op and the callback.
 _EAGER_SKIP, _GRAPH_SKIP = 1, 1
@@ -41,7 +47,6 @@ class Capture:
         self._dtypes, self._input_dtypes = bit_mask(self._policy.dtypes), bit_mask(self._policy.input_dtypes)
         if recorder.config.mode == Mode.NONE:
             self._dtypes = self._input_dtypes = 0
-        self._op_numbers = itertools.count()
         self._sites: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._lock = threading.Lock()
         self._saw_session_graph = False
@@ -58,10 +63,12 @@ class Capture:
             self.graphs.finished,
             self.steps.forward_begins,
             self._threads.ensure,
+            self._restored,
+            self._ran_python,
         )
 
     def _next_op(self) -> int:
-        return next(self._op_numbers)
+        return next(_op_numbers)
 
     # ---- on and off
 
@@ -69,6 +76,7 @@ class Capture:
         self._links.install()
         self._calls.install()
         self._threads.install()
+        self._lib.set_first_op(self._next_op())
         self._lib.set_recording(self.steps.recording)
 
     def stop(self) -> None:
@@ -151,6 +159,16 @@ class Capture:
             name = outputs[0].op.name
         return self.graphs.created(graph, op_type, name, inputs, attrs, outputs, stack, forward_op)
 
+    def _restored(self, graph: Any) -> None:
+        restored.observe(graph, self._stack_here(_GRAPH_SKIP + 1), self.graphs.created)
+
+    def _ran_python(self, inputs: Any, made: Any) -> None:
+        with faults.guard("recording Python code"):
+            given = [tensor for tensor in inputs if isinstance(tensor, ops.EagerTensor)]
+            outputs = made if isinstance(made, (list, tuple)) else [made]
+            if all(isinstance(tensor, ops.EagerTensor) for tensor in outputs):
+                self._ran("PyFunc", given, outputs)
+
     # ---- calls of functions
 
     def _call_begins(self, function: Any, args: tuple) -> Any:
@@ -158,7 +176,9 @@ class Capture:
         try:
             name = function.name.decode() if isinstance(function.name, bytes) else function.name
             record = self.graphs.function(name)
-            if record is not None and record.trains:
+            if record is None:
+                self.graphs.unknown_function(name)
+            elif record.trains:
                 self.steps.forward_begins()
             if not self.steps.recording:
                 return -1, -1, record
@@ -178,6 +198,8 @@ class Capture:
                 outputs = []  # TensorFlow 2.15 gives structures here
             if execution >= 0:
                 self._lib.call_end(execution, op, outputs)
+                if record is None:
+                    self._results(execution, op, outputs or ())
             if record is not None:
                 if record.has_gradient:
                     self.steps.gradient()
@@ -185,6 +207,13 @@ class Capture:
                     self.steps.update()
         except Exception as error:
             faults.report("recording the end of a function call", error)
+
+
+    def _results(self, execution: int, op: int, outputs: Any) -> None:
+        """Of a function that cannot be looked inside: what it gave is what can be said of it."""
+        for slot, tensor in enumerate(outputs):
+            if isinstance(tensor, ops.EagerTensor) and code_of(tensor.dtype) in self._policy.dtypes:
+                self.recorder.push_array(op, slot, -1, 0, tensor.numpy(), execution)
 
 
 def _as_buffer(tensor: Any) -> Any:
@@ -200,8 +229,11 @@ def _original_line(file: str, line: int) -> tuple[str, int, str] | None:
     """AutoGraph runs generated code; its map of lines is on this thread's mapper stack while it does."""
     if "__autograph_generated_file" not in file:
         return None
-    stack = tf_stack._source_mapper_stacks[tf_stack._get_thread_key()]
-    for mapper in reversed(stack):
+    stacks = tf_stack._source_mapper_stacks
+    own = stacks[tf_stack._get_thread_key()]
+    # A replica's thread runs code that was generated on the thread that waits for it.
+    others = [stack for stack in list(stacks.values()) if stack is not own]
+    for mapper in (mapper for stack in (own, *others) for mapper in reversed(stack)):
         found = mapper.get_effective_source_map().get((file, line))
         if found is not None:
             return found[0], found[1], found[2]
