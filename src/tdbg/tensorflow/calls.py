@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorflow.python.eager import backprop, context
-from tensorflow.python.eager.polymorphic_function import atomic_function, function_context
+from tensorflow.python.eager.polymorphic_function import atomic_function, function_context, tracing_compilation
 from tensorflow.python.framework import function_def_to_graph
 from tensorflow.python.ops import script_ops
 
@@ -29,6 +29,7 @@ class Calls:
         finished: Callable[[str, Any], None],
         tape_begins: Callable[[], None],
         on_this_thread: Callable[[], None],
+        tracing: Callable[[Any, Any, Any], None],
         restored: Callable[[Any], None],
         ran_python: Callable[[Any, Any], None],
     ) -> None:
@@ -37,12 +38,13 @@ class Calls:
         self._key = _generation
         self._begin, self._end, self._tape_begins = begin, end, tape_begins
         self._finishing, self._finished, self._on_this_thread = finishing, finished, on_this_thread
-        self._restored, self._ran_python = restored, ran_python
+        self._tracing, self._restored, self._ran_python = tracing, restored, ran_python
         self._originals: list[tuple[Any, str, Any, Any]] = []
 
     def install(self) -> None:
         self._replace(atomic_function.AtomicFunction, _CALL, self._wrap_call)
         self._replace(atomic_function, "from_func_graph", self._wrap_from_func_graph)
+        self._replace(tracing_compilation, "_create_concrete_function", self._wrap_tracing)
         self._replace(function_context, "make_function_context", self._wrap_context)
         self._replace(backprop.GradientTape, "_push_tape", self._wrap_push_tape)
         self._replace(script_ops.FuncRegistry, "__call__", self._wrap_python_code)
@@ -87,6 +89,14 @@ class Calls:
             return function
 
         return from_func_graph
+
+    def _wrap_tracing(self, original: Any) -> Any:
+        def _create_concrete_function(function_type: Any, context: Any, graph: Any, options: Any) -> Any:
+            with faults.guard("describing a function"):
+                self._tracing(graph, function_type, options)
+            return original(function_type, context, graph, options)
+
+        return _create_concrete_function
 
     def _wrap_context(self, original: Any) -> Any:
         """Adds a key to the function cache's context: what was traced before enable() is traced again with observers,

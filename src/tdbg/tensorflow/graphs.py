@@ -23,6 +23,7 @@ from tdbg.model import DType, Flag, Mode, Phase
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.observers import NAMES, is_observer
 from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, RISKY, SAFE, SILENT, writes_variable
+from tdbg.tensorflow.signatures import NOT_TRACED
 
 _LONGEST_ATTRIBUTE = 200
 _to_json = json.JSONEncoder(check_circular=False).encode
@@ -56,6 +57,7 @@ class GraphRecord:
         self.has_gradient = self.has_update = False
         self.controls: set[tuple[int, int]] = set()  # control edges already written
         self.watches: list[Any] = []  # ops that no other op needs and that must run all the same
+        self.traced = NOT_TRACED
         self.watched_calls: set[str] = set()  # calls of functions that cannot be looked inside
 
     @property
@@ -290,6 +292,7 @@ class Graphs:
                     [record.ops.get(t.op.name, -1) for t in graph.inputs],
                     [record.ops.get(op_name, -1) for op_name, _ in results],
                     [slot for _, slot in results],
+                    *record.traced,
                 ),
             )
 

@@ -26,6 +26,7 @@ from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
 from tdbg.tensorflow.op_kinds import writes_variable
 from tdbg.tensorflow.phases import phase_of
+from tdbg.tensorflow.signatures import Signatures
 from tdbg.tensorflow.threads import EveryThread
 
 # One count for all recordings of this process: functions that live on from an earlier one still hold observers, whose
@@ -55,6 +56,7 @@ class Capture:
         observers = NativeObservers(lib) if lib.IS_NATIVE else PythonObservers(lib)
         self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
         self._links = ForwardLinks(self.steps.gradient, self.graphs.op_number, lib.maker_of)
+        self._signatures = Signatures()
         self._threads = EveryThread(self._callback)
         self._calls = Calls(
             self._call_begins,
@@ -63,6 +65,7 @@ class Capture:
             self.graphs.finished,
             self.steps.forward_begins,
             self._threads.ensure,
+            self._tracing,
             self._restored,
             self._ran_python,
         )
@@ -158,6 +161,15 @@ class Capture:
         if op_type in ("Const", "Placeholder"):  # these come under the name that was asked for, not the one given
             name = outputs[0].op.name
         return self.graphs.created(graph, op_type, name, inputs, attrs, outputs, stack, forward_op)
+
+    def _tracing(self, graph: Any, function_type: Any, options: Any) -> None:
+        traced = self._signatures.describe(options, function_type)
+        self.graphs.record_of(graph, self._known_stack()).traced = traced
+
+    def _known_stack(self) -> int:
+        stack = self._stack_here(_GRAPH_SKIP + 1)
+        self.sources.info(stack)  # writes it, if it is new
+        return stack
 
     def _restored(self, graph: Any) -> None:
         restored.observe(graph, self._stack_here(_GRAPH_SKIP + 1), self.graphs.created)
