@@ -203,6 +203,6 @@ def current_path() -> Path | None:
 
 def open_trace(path: str | os.PathLike) -> Any:
     """A recorded trace, to query from Python."""
-    from tdbg.store.reader import Trace
+    from tdbg.query.trace import Trace
 
     return Trace.open(Path(path))

@@ -20,7 +20,7 @@ ALLOWED = {
     "store": {"errors", "model", "native"},
     "capture": {"errors", "model", "config", "native", "store"},
     "tensorflow": {"errors", "model", "config", "native", "store", "capture", "recording"},
-    "recording": {"errors", "config", "capture", "store"},
+    "recording": {"errors", "config", "capture", "store", "query"},
     "query": {"errors", "model", "store"},
     "commands": {"errors", "model", "config", "capture", "recording", "store", "query"},
     "demos": set(),

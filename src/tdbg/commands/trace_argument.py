@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tdbg.errors import TdbgError
 
 if TYPE_CHECKING:
-    from tdbg.store.reader import Trace
+    from tdbg.query.trace import Trace
 
 
 def add_trace_argument(parser: ArgumentParser) -> None:
@@ -18,7 +18,7 @@ def add_trace_argument(parser: ArgumentParser) -> None:
 
 def open_trace(given: str | None) -> Trace:
     """TdbgError when there is none or it cannot be read."""
-    from tdbg.store.reader import Trace
+    from tdbg.query.trace import Trace
 
     return Trace.open(_trace_in(Path(given)) if given else newest_trace(Path(".")))
 

@@ -75,6 +75,7 @@ void tdbg_after_fork(void); /* in a child: forget everything that belonged to th
 
 /* What is on. Read by every observer on every call, so plain atomics. */
 extern _Atomic int tdbg_mode;      /* TDBG_MODE_* */
+extern _Atomic int32_t tdbg_first_op; /* observers of ops before it belong to an earlier recording */
 extern _Atomic int tdbg_recording; /* 0 while off, or outside the steps asked for */
 extern _Atomic int tdbg_step;
 extern _Atomic int tdbg_values_when_bad;

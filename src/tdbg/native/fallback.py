@@ -37,6 +37,7 @@ _REMEMBERED = 1 << 18  # tensors whose makers are known: the latest ones
 class _Switches:
     mode: int = Mode.NUMERICS
     recording: bool = False
+    first_op: int = 0
     step: int = 0
     values_when_bad: bool = True
     check: bool = False
@@ -125,6 +126,11 @@ def set_recording(on: bool) -> None:
 def set_check(on: bool, explain: Any) -> None:
     """Observers and eager ops that are to stop the program ask and explain by themselves here."""
     _now.check = bool(on)
+
+
+def set_first_op(op: int) -> None:
+    """Observers of ops before it belong to an earlier recording."""
+    _now.first_op = op
 
 
 def set_step(step: int) -> None:
@@ -291,7 +297,7 @@ def graph_tensor(
 ) -> None:  # fmt: skip
     """One tensor of a graph that is running, from its observer, with the inputs of the op it observes."""
     dtype = reference.DTYPES.get(array.dtype.name)
-    if not _now.recording or dtype is None:
+    if not _now.recording or op < _now.first_op or dtype is None:
         return
     seen = _Seen(op, slot, graph, -1 if detached else _execution_of(graph), array, int(dtype), flags)
     seen.iteration = iteration

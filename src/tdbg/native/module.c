@@ -135,6 +135,14 @@ METHOD(set_check) { /* (on, explain(check, op, slot, iteration, output, inputs) 
   return tdbg_set_check(args[0], args[1]);
 }
 
+METHOD(set_first_op) {
+  EXPECT(1);
+  long first = PyLong_AsLong(args[0]);
+  if (PyErr_Occurred()) return NULL;
+  tdbg_first_op = (int32_t)first;
+  Py_RETURN_NONE;
+}
+
 METHOD(set_step) {
   EXPECT(1);
   long step = PyLong_AsLong(args[0]);
@@ -544,7 +552,7 @@ static PyMethodDef methods[] = {
     ENTRY(take_value),    ENTRY(stack_here),    ENTRY(stack_count), ENTRY(stack_get),
     ENTRY(maker_of),      ENTRY(eager),         ENTRY(call_begin),  ENTRY(call_end),    ENTRY(tensor),
     ENTRY(call_tensors),  ENTRY(set_check),     ENTRY(forget_makers), ENTRY(bad_events),
-    ENTRY(push_rows),     ENTRY(register_tensorflow),
+    ENTRY(set_first_op),  ENTRY(push_rows),     ENTRY(register_tensorflow),
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_native", NULL, -1, methods, NULL, NULL, NULL, NULL};

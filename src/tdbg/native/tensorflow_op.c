@@ -217,7 +217,8 @@ static void observer_compute(void *kernel, TF_OpKernelContext *context) {
     TF_OpKernelContext_Failure(context, status);
     return;
   }
-  bool recording = !self->unrecorded && atomic_load_explicit(&tdbg_recording, memory_order_relaxed);
+  bool recording = !self->unrecorded && atomic_load_explicit(&tdbg_recording, memory_order_relaxed) &&
+                   self->op >= atomic_load_explicit(&tdbg_first_op, memory_order_relaxed);
   bool checking = self->check && atomic_load_explicit(&tdbg_check, memory_order_relaxed);
   char *stop = recording || checking ? look(self, context, tensor, status, recording, checking) : NULL;
   if (stop) {

@@ -182,11 +182,14 @@ class Lineage:
 
     def _find_result(self, tensor: int) -> Row | None:
         calls = self._rows.query(
-            "SELECT e.execution, x.graph, list_position(e.outputs, ?) - 1 FROM ends e JOIN executions x "
+            "SELECT e.execution, x.graph, x.op, list_position(e.outputs, ?) - 1 FROM ends e JOIN executions x "
             f"USING (process, execution) WHERE e.process = {self._process} AND list_contains(e.outputs, ?)",
             [tensor, tensor],
         )
-        for execution, graph, at in calls:
+        for execution, graph, op, at in calls:
+            given = self._by_place.get((op, at, execution))
+            if given:  # by a function that could not be looked inside
+                return given[-1]
             found = self._inside(execution, graph, at)
             if found is not None:
                 return found

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorflow.python.eager import backprop, context
-from tensorflow.python.eager.polymorphic_function import atomic_function, function_context
+from tensorflow.python.eager.polymorphic_function import atomic_function, function_context, tracing_compilation
+from tensorflow.python.framework import function_def_to_graph
 from tensorflow.python.ops import script_ops
 
 from tdbg.capture import faults
@@ -28,10 +29,14 @@ class Calls:
         finished: Callable[[str, Any], None],
         tape_begins: Callable[[], None],
         on_this_thread: Callable[[], None],
+        tracing: Callable[[Any, Any, Any], None],
+        restored: Callable[[Any], None],
+        ran_python: Callable[[Any, Any], None],
     ) -> None:
         self.trace_again()
         self._begin, self._end, self._tape_begins = begin, end, tape_begins
         self._finishing, self._finished, self._on_this_thread = finishing, finished, on_this_thread
+        self._tracing, self._restored, self._ran_python = tracing, restored, ran_python
         self._originals: list[tuple[Any, str, Any, Any]] = []
 
     def trace_again(self) -> None:
@@ -43,9 +48,12 @@ class Calls:
     def install(self) -> None:
         self._replace(atomic_function.AtomicFunction, _CALL, self._wrap_call)
         self._replace(atomic_function, "from_func_graph", self._wrap_from_func_graph)
+        self._replace(tracing_compilation, "_create_concrete_function", self._wrap_tracing)
         self._replace(function_context, "make_function_context", self._wrap_context)
         self._replace(backprop.GradientTape, "_push_tape", self._wrap_push_tape)
         self._replace(script_ops.FuncRegistry, "__call__", self._wrap_python_code)
+        self._replace(script_ops, "py_func_common", self._wrap_numpy_function)
+        self._replace(function_def_to_graph, "function_def_to_graph", self._wrap_import)
 
     def remove(self) -> None:
         for owner, name, original, ours in reversed(self._originals):
@@ -86,6 +94,14 @@ class Calls:
 
         return from_func_graph
 
+    def _wrap_tracing(self, original: Any) -> Any:
+        def _create_concrete_function(function_type: Any, context: Any, graph: Any, options: Any) -> Any:
+            with faults.guard("describing a function"):
+                self._tracing(graph, function_type, options)
+            return original(function_type, context, graph, options)
+
+        return _create_concrete_function
+
     def _wrap_context(self, original: Any) -> Any:
         """Adds a key to the function cache's context: what was traced before enable() is traced again with observers,
         and the plain one is found again after disable()."""
@@ -115,3 +131,25 @@ class Calls:
             return original(registry, *args, **kwargs)
 
         return __call__
+
+    def _wrap_numpy_function(self, original: Any) -> Any:
+        """Outside functions TensorFlow runs the Python code of tf.numpy_function without telling of any op."""
+
+        def py_func_common(func: Any, inp: Any, *args: Any, **kwargs: Any) -> Any:
+            made = original(func, inp, *args, **kwargs)
+            if context.executing_eagerly():
+                self._ran_python(inp, made)
+            return made
+
+        return py_func_common
+
+    def _wrap_import(self, original: Any) -> Any:
+        """Functions of a SavedModel are read, not traced."""
+
+        def function_def_to_graph(*args: Any, **kwargs: Any) -> Any:
+            graph = original(*args, **kwargs)
+            with faults.guard("observing a loaded function"):
+                self._restored(graph)
+            return graph
+
+        return function_def_to_graph

@@ -34,6 +34,7 @@ from tdbg.tensorflow.op_kinds import (
     SILENT,
     writes_variable,
 )
+from tdbg.tensorflow.signatures import NOT_TRACED
 
 _LONGEST_ATTRIBUTE = 200
 _to_json = json.JSONEncoder(check_circular=False).encode
@@ -58,8 +59,8 @@ class NewOp(NamedTuple):
 class GraphRecord:
     """What tdbg keeps of one FuncGraph while the program runs."""
 
-    def __init__(self, number: int, name: str, is_outermost: bool, detached: bool, compiled: bool) -> None:
-        self.number, self.name, self.is_outermost = number, name, is_outermost
+    def __init__(self, number: int, name: str, is_outermost: bool, detached: bool, compiled: bool, stack: int) -> None:
+        self.number, self.name, self.is_outermost, self.stack = number, name, is_outermost, stack
         self.detached, self.compiled = detached, compiled  # detached: a dataset's, which runs apart from any call
         self.ops: dict[str, int] = {}  # op name -> op number
         self.calls: dict[str, tuple[int, Phase, int]] = {}  # not written yet: op name -> stack, phase, forward
@@ -67,6 +68,8 @@ class GraphRecord:
         self.has_gradient = self.has_update = False
         self.controls: set[tuple[int, int]] = set()  # control edges already written
         self.watches: list[Any] = []  # ops that no other op needs and that must run all the same
+        self.traced = NOT_TRACED
+        self.watched_calls: set[str] = set()  # calls of functions that cannot be looked inside
 
     @property
     def trains(self) -> bool:
@@ -87,6 +90,7 @@ class Graphs:
         self.checks: Checks | None = None  # set while the program is to stop at the first bad value
         self._records: weakref.WeakKeyDictionary[Any, GraphRecord] = weakref.WeakKeyDictionary()
         self._functions: dict[str, GraphRecord] = {}
+        self._unknown: set[str] = set()
         self._names: dict[int, str] = {}
         self._count = 0
         self._lock = threading.RLock()
@@ -103,7 +107,7 @@ class Graphs:
             detached = _is_dataset(graph) or bool(outer_record and outer_record.detached)
             compiled = control_flow_util.GraphOrParentsInXlaContext(graph)
             name = getattr(graph, "name", "") or "graph"
-            record = GraphRecord(self._count, name, outer_record is None, detached, compiled)
+            record = GraphRecord(self._count, name, outer_record is None, detached, compiled, stack)
             self._count += 1
             self._records[graph] = record
             self._recorder.add(
@@ -148,7 +152,7 @@ class Graphs:
         if not (slots or checked) or record.compiled:
             return None
         if self._every_op or op_type.startswith("Placeholder"):
-            self._watch(graph, record, op, slots)
+            self._watch_op(graph, record, op, slots)
             slots = []
             if not checked:
                 return None
@@ -198,6 +202,27 @@ class Graphs:
             return [slot for slot in slots if op.outputs[slot].shape.num_elements() != 1]
         return slots
 
+    def _watch_unknown(self, graph: Any, record: GraphRecord) -> None:
+        """Calls of functions that were made before recording began: their results at least are looked at."""
+        for op in graph.get_operations():
+            unknown = [name for name in _callees(op) if name not in self._functions] if op.type in CALLS else []
+            if not unknown or op.name in record.watched_calls or record.compiled or record.detached:
+                continue
+            self.unknown_function(unknown[0])
+            dtypes = [code_of(tensor.dtype) for tensor in op.outputs]
+            slots = [slot for slot, dtype in enumerate(dtypes) if dtype in self._policy.dtypes]
+            if slots and (not self._policy.is_filtered or self._policy.wants_op(op.type, op.name, "")):
+                record.watched_calls.add(op.name)
+                self._watch(graph, record, self._number(record, op.name), op.outputs, slots, 0, [])
+
+    def unknown_function(self, name: str) -> None:
+        """A function is called whose graph was never seen; said once for each."""
+        if name not in self._unknown:
+            self._unknown.add(name)
+            shown = re.sub(r"^__(?:inference|forward|backward)_(.*?)_\d+$", r"\1", name)
+            text = f"function {shown} was made before recording began and was not looked inside"
+            self._recorder.note("unseen", text)
+
     def _watch_compiled(self, graph: Any, record: GraphRecord, op: NewOp) -> None:
         """A call of a function that XLA compiles, inside another function: only its results can be seen."""
         evidence = [t for t in op.inputs if code_of(t.dtype).is_number]
@@ -217,13 +242,25 @@ class Graphs:
         wanted = not slots or not self._policy.is_filtered or self._policy.wants_op(op.type, op.name, file)
         return slots if wanted else []
 
-    def _watch(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> None:
+    def _watch_op(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> None:
         if record.detached and not self._every_op:
             return
-        flags = int(Flag.INPUT) if op.type == "Const" or op.type.startswith("Placeholder") else 0
+        flag = int(Flag.INPUT) if op.type == "Const" or op.type.startswith("Placeholder") else 0
+        self._watch(graph, record, op.number, op.outputs, slots, flag, self._evidence(op))
+
+    def _watch(
+        self,
+        graph: Any,
+        record: GraphRecord,
+        op: int,
+        outputs: Sequence[Any],
+        slots: list[int],
+        flag: int,
+        evidence: list[Any],
+    ) -> None:
         for slot in slots:
-            ids = [op.number, slot, record.number, flags, int(record.detached)]
-            record.watches.append(self._observers.watch(graph, op.outputs[slot], ids, self._evidence(op)))
+            ids = [op, slot, record.number, flag, int(record.detached)]
+            record.watches.append(self._observers.watch(graph, outputs[slot], ids, evidence))
 
     def _evidence(self, op: NewOp, is_checked: bool = False) -> list[Any]:
         return [t for t in op.inputs if code_of(t.dtype).is_number] if op.type in RISKY or is_checked else []
@@ -276,11 +313,11 @@ class Graphs:
         )
 
     def _number(self, record: GraphRecord, name: str) -> int:
-        """Of an input's op; one that TensorFlow did not tell of gets a number now and its row with the calls."""
+        """Calls of functions tell no callback: they are met as an input, or when the graph is finished."""
         number = record.ops.get(name)
         if number is None:
             number = record.ops[name] = self._next_op()
-            record.calls[name] = -1, Phase.OTHER, -1
+            record.calls[name] = record.stack, Phase.OTHER, -1
         return number
 
     def _user_name(self, op: NewOp) -> str:
@@ -296,6 +333,7 @@ class Graphs:
         which ops must run, so it has to be told of their watches."""
         record = self._records.get(graph)
         if record is not None:
+            self._watch_unknown(graph, record)
             known = {op.name for op in graph.control_outputs}
             graph.control_outputs.extend(op for op in record.watches if op.name not in known)
 
@@ -325,14 +363,13 @@ class Graphs:
                     [record.ops.get(t.op.name, -1) for t in graph.inputs],
                     [record.ops.get(op_name, -1) for op_name, _ in results],
                     [slot for _, slot in results],
+                    *record.traced,
                 ),
             )
 
     def _late_op(self, graph: Any, record: GraphRecord, op: Any) -> None:
         """Ops that TensorFlow adds without telling its callbacks, calls of functions above all."""
-        if op.name not in record.ops:
-            record.ops[op.name] = self._next_op()
-        number = record.ops[op.name]
+        number = self._number(record, op.name)
         stack, own_phase, forward = record.calls.pop(op.name, (-1, Phase.OTHER, -1))
         if op.type in CALLS:
             for callee in _callees(op):
@@ -344,7 +381,7 @@ class Graphs:
         attrs = {key: op.node_def.attr[key] for key in op.node_def.attr}
         dtypes = [code_of(tensor.dtype) for tensor in op.outputs]
         late = NewOp(number, op.type, op.name, list(op.inputs), attrs, op.outputs, dtypes, stack, own_phase, forward)
-        self._write_op(record, late, observed=False)
+        self._write_op(record, late, observed=op.name in record.watched_calls)
 
 
 def _is_dataset(graph: Any) -> bool:

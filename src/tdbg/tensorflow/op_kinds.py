@@ -16,7 +16,7 @@ RISKY = frozenset(
     Ndtri Polygamma Zeta Betainc Igamma Igammac Cumprod Prod Mod FloorMod FloorDiv TruncateDiv
     SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits MatrixInverse Cholesky CholeskyGrad
     LogMatrixDeterminant MatrixDeterminant Qr Svd SelfAdjointEigV2 FusedBatchNormV3 FusedBatchNormGradV3 CTCLoss
-    CTCLossV2""".split()
+    CTCLossV2 PyFunc PyFuncStateless EagerPyFunc""".split()
 )
 
 # Good inputs never give a bad output. Mode health, the cheapest, looks at their inputs and leaves them out.
@@ -42,7 +42,7 @@ DEBUGGERS = frozenset("CheckNumericsV2 DebugIdentityV2".split())
 SILENT = (
     frozenset(
         """Enter Exit NextIteration LoopCond Switch Merge RefSwitch RefMerge ControlTrigger NoOp VarHandleOp Assert
-        DestroyResourceOp PyFunc EagerPyFunc PyFuncStateless Print PrintV2 TdbgObserve TdbgWatch""".split()
+        DestroyResourceOp Print PrintV2 TdbgObserve TdbgWatch""".split()
     )
     | MOVERS
     | CALLS

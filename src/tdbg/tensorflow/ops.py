@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework import func_graph
+from tensorflow.python.framework import func_graph, ops
 from tensorflow.python.util import tf_stack
 
 from tdbg.capture import faults
@@ -19,8 +19,8 @@ from tdbg.capture.recorder import Recorder
 from tdbg.capture.silent_recorder import SilentRecorder
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
-from tdbg.model import DType, Flag, Mode, Phase
-from tdbg.tensorflow import checks
+from tdbg.model import Flag, Mode, Phase
+from tdbg.tensorflow import checks, restored
 from tdbg.tensorflow.calls import Calls
 from tdbg.tensorflow.checks import BadValueError, Checks, KnownOp
 from tdbg.tensorflow.dtypes import code_of
@@ -29,8 +29,13 @@ from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
 from tdbg.tensorflow.op_kinds import writes_variable
 from tdbg.tensorflow.phases import phase_of
+from tdbg.tensorflow.signatures import Signatures
 from tdbg.tensorflow.threads import EveryThread
 from tdbg.tensorflow.xla import CompiledCalls, WithoutXla
+
+# One count for all recordings of this process: functions that live on from an earlier one still hold observers, whose
+# events are told by their ops' numbers.
+_op_numbers = itertools.count()
 
 # Frames of tdbg and of TensorFlow's callback machinery between the op and the callback.
 _EAGER_SKIP, _GRAPH_SKIP = 1, 1
@@ -57,7 +62,6 @@ class Capture:
         self._dtypes, self._input_dtypes = bit_mask(self._policy.dtypes), bit_mask(self._policy.input_dtypes)
         if recorder.config.mode == Mode.NONE:
             self._dtypes = self._input_dtypes = 0
-        self._op_numbers = itertools.count()
         self._sites: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._lock = threading.Lock()
         self._saw_session_graph = False
@@ -69,6 +73,7 @@ class Capture:
         self._checks: Checks | None = None
         self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, _as_buffer)
         self._without_xla = WithoutXla(recorder.note) if recorder.config.xla == "off" else None
+        self._signatures = Signatures()
         self._threads = EveryThread(self._callback)
         self._calls = Calls(
             self._call_begins,
@@ -77,6 +82,9 @@ class Capture:
             self.graphs.finished,
             self.steps.forward_begins,
             self._threads.ensure,
+            self._tracing,
+            self._restored,
+            self._ran_python,
         )
         self.check(limits)
 
@@ -91,7 +99,7 @@ class Capture:
         checks.switch(self._lib, self._checks is not None)
 
     def _next_op(self) -> int:
-        return next(self._op_numbers)
+        return next(_op_numbers)
 
     # ---- on and off
 
@@ -102,6 +110,7 @@ class Capture:
         if self._without_xla is not None:
             self._without_xla.install()
         self._threads.install()
+        self._lib.set_first_op(self._next_op())
         self._lib.set_recording(self.steps.recording)
 
     def stop(self) -> None:
@@ -194,6 +203,25 @@ class Capture:
             name = outputs[0].op.name
         return self.graphs.created(graph, op_type, name, inputs, attrs, outputs, stack, forward_op)
 
+    def _tracing(self, graph: Any, function_type: Any, options: Any) -> None:
+        traced = self._signatures.describe(options, function_type)
+        self.graphs.record_of(graph, self._known_stack()).traced = traced
+
+    def _known_stack(self) -> int:
+        stack = self._stack_here(_GRAPH_SKIP + 1)
+        self.sources.info(stack)  # writes it, if it is new
+        return stack
+
+    def _restored(self, graph: Any) -> None:
+        restored.observe(graph, self._stack_here(_GRAPH_SKIP + 1), self.graphs.created)
+
+    def _ran_python(self, inputs: Any, made: Any) -> None:
+        with faults.guard("recording Python code"):
+            given = [tensor for tensor in inputs if isinstance(tensor, ops.EagerTensor)]
+            outputs = made if isinstance(made, (list, tuple)) else [made]
+            if all(isinstance(tensor, ops.EagerTensor) for tensor in outputs):
+                self._ran("PyFunc", given, outputs)
+
     # ---- calls of functions
 
     def _call_begins(self, function: Any, args: tuple) -> Any:
@@ -201,7 +229,9 @@ class Capture:
         try:
             name = function.name.decode() if isinstance(function.name, bytes) else function.name
             record = self.graphs.function(name)
-            if record is not None and record.trains:
+            if record is None:
+                self.graphs.unknown_function(name)
+            elif record.trains:
                 self.steps.forward_begins()
             if not self.steps.recording and not (self._checks is not None and record is not None and record.compiled):
                 return Call(-1, -1, record, args, 0)
@@ -230,8 +260,8 @@ class Capture:
                 outputs = []  # TensorFlow 2.15 gives structures here
             if execution >= 0:
                 self._lib.call_end(execution, op, outputs)
-                if self.recorder.config.every_op and dtypes:
-                    self._results(execution, op, outputs or (), dtypes)
+                if dtypes and (self.recorder.config.every_op or record is None):
+                    self._results(execution, op, outputs or (), dtypes, int(Flag.RESULT) if record is not None else 0)
             if record is not None:
                 if record.has_gradient:
                     self.steps.gradient()
@@ -242,12 +272,13 @@ class Capture:
         except Exception as error:
             faults.report("recording the end of a function call", error)
 
-    def _results(self, execution: int, op: int, outputs: Any, dtypes: int) -> None:
-        """Debugger V2 records what a call gave back as it does the outputs of an eager op."""
+    def _results(self, execution: int, op: int, outputs: Any, dtypes: int, flag: int) -> None:
+        """What a call gave back: of a function that cannot be looked inside it is all that can be said, and Debugger V2
+        records it of all, as it does the outputs of an eager op."""
         for slot, tensor in enumerate(outputs):
             dtype = code_of(tensor.dtype)
-            if dtypes >> dtype & 1 and dtype != DType.STRING:
-                self._lib.tensor(op, slot, -1, int(Flag.RESULT), execution, _as_buffer(tensor), int(dtype))
+            if isinstance(tensor, ops.EagerTensor) and dtypes >> dtype & 1 and dtype.is_number:
+                self._lib.tensor(op, slot, -1, flag, execution, _as_buffer(tensor), int(dtype))
 
 
 def _as_buffer(tensor: Any) -> Any:
@@ -263,8 +294,11 @@ def _original_line(file: str, line: int) -> tuple[str, int, str] | None:
     """AutoGraph runs generated code; its map of lines is on this thread's mapper stack while it does."""
     if "__autograph_generated_file" not in file:
         return None
-    stack = tf_stack._source_mapper_stacks[tf_stack._get_thread_key()]
-    for mapper in reversed(stack):
+    stacks = tf_stack._source_mapper_stacks
+    own = stacks[tf_stack._get_thread_key()]
+    # A replica's thread runs code that was generated on the thread that waits for it.
+    others = [stack for stack in list(stacks.values()) if stack is not own]
+    for mapper in (mapper for stack in (own, *others) for mapper in reversed(stack)):
         found = mapper.get_effective_source_map().get((file, line))
         if found is not None:
             return found[0], found[1], found[2]
