@@ -29,7 +29,7 @@ from tdbg.tensorflow.observers import NativeObservers, PythonObservers
 from tdbg.tensorflow.op_kinds import writes_variable
 from tdbg.tensorflow.phases import phase_of
 from tdbg.tensorflow.threads import EveryThread
-from tdbg.tensorflow.xla import CompiledCalls, WithoutXla
+from tdbg.tensorflow.xla import CompiledCalls, WithoutXla, is_compiled
 
 # Frames of tdbg and of TensorFlow's callback machinery between the op and the callback.
 _EAGER_SKIP, _GRAPH_SKIP = 1, 1
@@ -66,6 +66,7 @@ class Capture:
             self.graphs.finished,
             self.steps.forward_begins,
             self._threads.ensure,
+            self._called_in_graph if recorder.config.xla == "keep" else None,
         )
         self.check(limits)
 
@@ -187,7 +188,7 @@ class Capture:
     def _call_begins(self, function: Any, args: tuple) -> Any:
         self._threads.ensure()
         try:
-            name = function.name.decode() if isinstance(function.name, bytes) else function.name
+            name = _name(function)
             record = self.graphs.function(name)
             if record is not None and record.trains:
                 self.steps.forward_begins()
@@ -205,6 +206,13 @@ class Capture:
         except Exception as error:
             faults.report("recording a function call", error)
             return None
+
+    def _called_in_graph(self, function: Any, outputs: Any) -> None:
+        made = tf.nest.flatten(outputs, expand_composites=True)
+        if made and is_compiled(function):
+            record = self.graphs.function(_name(function))
+            name = record.name if record is not None else _name(function)
+            self.graphs.compiled_call(name, made[0].op, self._stack_here(2), self._links.current())
 
     def _call_ends(self, call: Any, outputs: Any) -> None:
         try:
@@ -224,6 +232,10 @@ class Capture:
             raise
         except Exception as error:
             faults.report("recording the end of a function call", error)
+
+
+def _name(function: Any) -> str:
+    return function.name.decode() if isinstance(function.name, bytes) else function.name
 
 
 def _as_buffer(tensor: Any) -> Any:
