@@ -11,6 +11,7 @@ from tensorflow.python.framework import function_def_to_graph
 from tensorflow.python.ops import script_ops
 
 from tdbg.capture import faults
+from tdbg.tensorflow.checks import BadValueError, BadValueInGraph
 
 # TensorFlow 2.21 calls through call_flat; 2.15 through __call__.
 _CALL = "call_flat" if hasattr(atomic_function.AtomicFunction, "call_flat") else "__call__"
@@ -32,11 +33,13 @@ class Calls:
         tracing: Callable[[Any, Any, Any], None],
         restored: Callable[[Any], None],
         ran_python: Callable[[Any, Any], None],
+        called_in_graph: Callable[[Any, Any], None] | None = None,
     ) -> None:
         self.trace_again()
         self._begin, self._end, self._tape_begins = begin, end, tape_begins
         self._finishing, self._finished, self._on_this_thread = finishing, finished, on_this_thread
         self._tracing, self._restored, self._ran_python = tracing, restored, ran_python
+        self._called_in_graph = called_in_graph
         self._originals: list[tuple[Any, str, Any, Any]] = []
 
     def trace_again(self) -> None:
@@ -68,12 +71,17 @@ class Calls:
         self._originals.append((owner, name, original, ours))
 
     def _wrap_call(self, original: Any) -> Any:
-        begin, end = self._begin, self._end
+        begin, end, called_in_graph = self._begin, self._end, self._called_in_graph
 
         def call_flat(function: Any, *args: Any, **kwargs: Any) -> Any:
-            call = begin(function, args) if function._bound_context.executing_eagerly() else None
+            is_eager = function._bound_context.executing_eagerly()
+            call = begin(function, args) if is_eager else None
             if call is None:
-                return original(function, *args, **kwargs)
+                outputs = original(function, *args, **kwargs)
+                if called_in_graph is not None and not is_eager:
+                    with faults.guard("recording a call in a graph"):
+                        called_in_graph(function, outputs)
+                return outputs
             outputs = None
             try:
                 outputs = original(function, *args, **kwargs)
@@ -128,7 +136,10 @@ class Calls:
 
         def __call__(registry: Any, *args: Any, **kwargs: Any) -> Any:
             self._on_this_thread()
-            return original(registry, *args, **kwargs)
+            try:
+                return original(registry, *args, **kwargs)
+            except BadValueError as error:  # TensorFlow makes an InvalidArgumentError of a ValueError only
+                raise BadValueInGraph(error.message) from None
 
         return __call__
 

@@ -20,7 +20,6 @@ from tensorflow.python.ops import control_flow_util
 from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.model import DType, Flag, Mode, Phase
-from tdbg.tensorflow import xla
 from tdbg.tensorflow.checks import Checks, KnownOp, can_make, is_checked
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.observers import NAMES, is_observer
@@ -140,8 +139,6 @@ class Graphs:
             self.checks.learn(op.number, self._known(graph, record, op))
         if op_type in CALLS:  # taking its gradient may give it more inputs, so it is written when the graph is finished
             record.calls[name] = stack, phase, forward
-            if not record.compiled and xla.is_compiled_call(attrs):
-                self._watch_compiled(graph, record, op)
             return None
         choose = self._choose_like_debugger_v2 if self._every_op else self._choose
         slots = choose(record, op, info.user.file if info.user else "")
@@ -223,14 +220,30 @@ class Graphs:
             text = f"function {shown} was made before recording began and was not looked inside"
             self._recorder.note("unseen", text)
 
-    def _watch_compiled(self, graph: Any, record: GraphRecord, op: NewOp) -> None:
-        """A call of a function that XLA compiles, inside another function: only its results can be seen."""
+    def compiled_call(self, function: str, made: Any, stack: int, forward: int) -> None:
+        """A call of a function that XLA compiles was put into a graph, of which TensorFlow does not tell its callbacks:
+        only its results can be seen."""
+        record = self.record_of(made.graph)
+        if record.compiled:
+            return
+        phase = self._sources.info(stack).phase or Phase.FORWARD
+        dtypes = [code_of(tensor.dtype) for tensor in made.outputs]
+        op = NewOp(self._next_op(), made.type, made.name, made.inputs, {}, made.outputs, dtypes, stack, phase, forward)
+        record.ops[op.name] = op.number
+        record.calls[op.name] = stack, phase, forward
+        if self.checks is not None:
+            known = self._known(made.graph, record, op)
+            self.checks.learn(op.number, known._replace(type=f"compiled function {function}"))
+        self._watch_results(made.graph, record, op)
+
+    def _watch_results(self, graph: Any, record: GraphRecord, op: NewOp) -> None:
         evidence = [t for t in op.inputs if code_of(t.dtype).is_number]
         check = self.checks.number << 8 if self.checks is not None else 0
         for slot, dtype in enumerate(op.dtypes):
             if dtype in self._policy.dtypes and (self._keeps_rows or check):
                 ids = [op.number, slot, record.number, 0, record.detached | check]
                 record.watches.append(self._observers.watch(graph, op.outputs[slot], ids, evidence))
+                record.watched_calls.add(op.name)
 
     def _choose_like_debugger_v2(self, record: GraphRecord, op: NewOp, file: str) -> list[int]:
         """Every output of the mode's element types. Each is watched beside the data flow, as Debugger V2 does: then it

@@ -31,7 +31,7 @@ from tdbg.tensorflow.op_kinds import writes_variable
 from tdbg.tensorflow.phases import phase_of
 from tdbg.tensorflow.signatures import Signatures
 from tdbg.tensorflow.threads import EveryThread
-from tdbg.tensorflow.xla import CompiledCalls, WithoutXla
+from tdbg.tensorflow.xla import CompiledCalls, WithoutXla, is_compiled
 
 # One count for all recordings of this process: functions that live on from an earlier one still hold observers, whose
 # events are told by their ops' numbers.
@@ -85,6 +85,7 @@ class Capture:
             self._tracing,
             self._restored,
             self._ran_python,
+            self._called_in_graph if recorder.config.xla == "keep" else None,
         )
         self.check(limits)
 
@@ -227,7 +228,7 @@ class Capture:
     def _call_begins(self, function: Any, args: tuple) -> Any:
         self._threads.ensure()
         try:
-            name = function.name.decode() if isinstance(function.name, bytes) else function.name
+            name = _name(function)
             record = self.graphs.function(name)
             if record is None:
                 self.graphs.unknown_function(name)
@@ -250,6 +251,13 @@ class Capture:
         except Exception as error:
             faults.report("recording a function call", error)
             return None
+
+    def _called_in_graph(self, function: Any, outputs: Any) -> None:
+        made = tf.nest.flatten(outputs, expand_composites=True)
+        if made and is_compiled(function):
+            record = self.graphs.function(_name(function))
+            name = record.name if record is not None else _name(function)
+            self.graphs.compiled_call(name, made[0].op, self._stack_here(2), self._links.current())
 
     def _call_ends(self, call: Any, outputs: Any) -> None:
         try:
@@ -279,6 +287,10 @@ class Capture:
             dtype = code_of(tensor.dtype)
             if isinstance(tensor, ops.EagerTensor) and dtypes >> dtype & 1 and dtype.is_number:
                 self._lib.tensor(op, slot, -1, flag, execution, _as_buffer(tensor), int(dtype))
+
+
+def _name(function: Any) -> str:
+    return function.name.decode() if isinstance(function.name, bytes) else function.name
 
 
 def _as_buffer(tensor: Any) -> Any:

@@ -15,10 +15,9 @@ from tdbg.tensorflow.checks import Checks
 _MUST_COMPILE = "_XlaMustCompile"
 
 
-def is_compiled_call(attrs: Any) -> bool:
-    """Whether a call op asks for XLA; attributes come as a dictionary or as a flat tuple of names and values."""
-    pairs = attrs if isinstance(attrs, dict) else dict(zip(attrs[::2], attrs[1::2], strict=False))
-    return _is_true(pairs.get(_MUST_COMPILE))
+def is_compiled(function: Any) -> bool:
+    """Whether one of the runtime's functions asks for XLA."""
+    return function.cached_definition.attr[_MUST_COMPILE].b
 
 
 def _is_true(value: Any) -> bool:
