@@ -22,7 +22,16 @@ from tdbg.capture.source import Sources
 from tdbg.model import DType, Flag, Mode, Phase
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.observers import NAMES, is_observer
-from tdbg.tensorflow.op_kinds import CALLS, DEBUGGER_V2_SKIPS, DEBUGGERS, ENTRANCES, RISKY, SAFE, SILENT, writes_variable
+from tdbg.tensorflow.op_kinds import (
+    CALLS,
+    DEBUGGER_V2_SKIPS,
+    DEBUGGERS,
+    ENTRANCES,
+    RISKY,
+    SAFE,
+    SILENT,
+    writes_variable,
+)
 
 _LONGEST_ATTRIBUTE = 200
 _to_json = json.JSONEncoder(check_circular=False).encode
@@ -55,7 +64,8 @@ class GraphRecord:
         self.fresh_reads: set[str] = set()  # variables whose value is known: read or assigned, and not changed since
         self.has_gradient = self.has_update = False
         self.controls: set[tuple[int, int]] = set()  # control edges already written
-        self.watches: list[Any] = []  # ops that no other op needs and that must run all the same
+        # Names of ops that no other op needs and that must run all the same; the ops would keep their graph alive.
+        self.watches: list[str] = []
 
     @property
     def trains(self) -> bool:
@@ -179,7 +189,7 @@ class Graphs:
         flags = int(Flag.INPUT) if op.type == "Const" or op.type.startswith("Placeholder") else 0
         for slot in slots:
             ids = [op.number, slot, record.number, flags, int(record.detached)]
-            record.watches.append(self._observers.watch(graph, op.outputs[slot], ids, self._evidence(op)))
+            record.watches.append(self._observers.watch(graph, op.outputs[slot], ids, self._evidence(op)).name)
 
     def _evidence(self, op: NewOp) -> list[Any]:
         return [t for t in op.inputs if code_of(t.dtype).is_number] if op.type in RISKY else []
@@ -244,7 +254,9 @@ class Graphs:
         record = self._records.get(graph)
         if record is not None:
             known = {op.name for op in graph.control_outputs}
-            graph.control_outputs.extend(op for op in record.watches if op.name not in known)
+            graph.control_outputs.extend(
+                graph.get_operation_by_name(name) for name in record.watches if name not in known
+            )
 
     def finished(self, name: str, graph: Any) -> None:
         """The graph became a function of the runtime: write what only the finished graph tells."""

@@ -193,7 +193,6 @@ class Capture:
         except Exception as error:
             faults.report("recording the end of a function call", error)
 
-
     def _results(self, execution: int, op: int, outputs: Any, dtypes: int) -> None:
         """Debugger V2 records what a call gave back as it does the outputs of an eager op."""
         for slot, tensor in enumerate(outputs):
