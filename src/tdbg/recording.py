@@ -21,7 +21,8 @@ from tdbg.config import Config, make_config
 from tdbg.errors import TdbgError
 from tdbg.store.place import check_place, make_room
 
-# Framework -> the module of tdbg that listens to it: start(config) -> an object with stop(**end), step(n) and path.
+# Framework -> the module of tdbg that listens to it: start(config) -> an object with stop(**end), step(n), flush(),
+# pause(bool), bad_events() and path.
 LISTENERS = {"tensorflow": "tdbg.tensorflow.listener"}
 
 
@@ -132,6 +133,21 @@ def pass_over(what: str) -> None:
 
         _current.has_said_so = True
         faults.say(f"tdbg run records this program already, with its own options; its {what} is passed over")
+
+
+def is_recording() -> bool:
+    return _current is not None
+
+
+def pause(paused: bool = True) -> None:
+    """Leaves out what runs from here on, until ``pause(False)``; functions stay as they are."""
+    if _current is not None and _current.listener is not None:
+        _current.listener.pause(paused)
+
+
+def bad_events() -> int:
+    """How many tensors with NaN or infinity were seen so far: cheap to ask while the program runs."""
+    return _current.listener.bad_events() if _current is not None and _current.listener is not None else 0
 
 
 def flush() -> None:

@@ -34,8 +34,8 @@ KNOWN = {
     "eager op of another thread": "Debugger V2 listens to the thread that switched it on; tdbg to all",
     "complex tensor": "Debugger V2 has no numbers of complex tensors; tdbg has, because they can be NaN too",
     "text of a string": "tdbg keeps numbers, and of strings only that they were computed",
-    "argument of a function": "TensorFlow makes it before it notes which ops must run, so the op that Debugger V2 adds to "
-    "it mostly stays idle; tdbg sees to it that its own runs",
+    "argument of a function": "TensorFlow makes it before it notes which ops must run, so the op that Debugger V2 adds "
+    "to it mostly stays idle; tdbg sees to it that its own runs",
     "name of a constant": "in NO_TENSOR Debugger V2 adds constants of its own to the graph, so that those of the "
     "program are numbered differently",
 }
@@ -81,7 +81,7 @@ def program() -> None:
             total = tf.constant(0.0)
             for i in tf.range(3):
                 total += tf.reduce_mean(hidden) * tf.cast(i, tf.float32)
-            if total > 100.0:
+            if total > 100.0:  # noqa: SIM108  (AutoGraph makes a conditional of it)
                 loss = 2.0 * total
             else:
                 loss = tf.math.log(total - tf.reduce_min(x))
@@ -208,10 +208,8 @@ class Stock:
     def _graph_tensor(self, trace: Any) -> GraphTensor:
         names = [self._reader.graph_by_id(number).name for number in trace.graph_ids]
         graph = "/".join(_plain_name(name) for name in names if name)  # the outermost is that of eager code
-        if self._mode == "FULL_TENSOR":
-            numbers = self._content(trace)
-        else:
-            numbers = self._columns(trace.debug_tensor_value)
+        is_full = self._mode == "FULL_TENSOR"
+        numbers = self._content(trace) if is_full else self._columns(trace.debug_tensor_value)
         return GraphTensor(graph, trace.op_name, trace.output_slot, numbers, self._made_at(trace))
 
     def _content(self, trace: Any) -> Any:
@@ -238,10 +236,10 @@ class Tdbg:
     """tdbg's trace, in the same words."""
 
     def __init__(self, root: Path, mode: str) -> None:
-        import tdbg
-        from tdbg.model import DType, Flag
         from tensorflow.core.framework import types_pb2
 
+        import tdbg
+        from tdbg.model import DType, Flag
         from tdbg.tensorflow.dtypes import code_of
         from tdbg.tensorflow.dump_debug_info import MODES
 
@@ -400,7 +398,8 @@ def compare_modes(folder: Path, modes: list[str]) -> dict[str, list[str]]:
     """Records and compares; prints one line per mode and gives what differs."""
     words = [sys.executable, __file__, "--folder", str(folder), *(f"--mode={mode}" for mode in modes)]
     recorders = [subprocess.Popen([*words, "--record", side]) for side in SIDES]
-    if any([recorder.wait() for recorder in recorders]):
+    statuses = [recorder.wait() for recorder in recorders]
+    if any(statuses):
         raise SystemExit("a recording failed")
     known: Counter = Counter()
     differences = {}

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("tensorflow")
 
-from debugger_v2_comparison import MODES, compare_modes  # noqa: E402
+from debugger_v2_comparison import MODES, compare_modes
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 OTHER_PAGES = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
 
 # The program that a page calls train.py.
-PROGRAMS = {"README.md": "keras_fit.py", "quickstart.md": "gradient_only.py", "run.md": "eager_loop.py"}
+PROGRAMS = {"README.md": "keras_fit.py", "quickstart.md": "gradient_only.py", "run.md": "eager_loop.py"} | {
+    "debugger_v2.md": "debugger_v2_tutorial.py"
+}
 
 # Commands that are shown and not run here, each with the reason. Whoever adds one says why.
 NOT_RUN = {

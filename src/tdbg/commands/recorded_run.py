@@ -21,7 +21,6 @@ from tdbg.commands.program import Program
 from tdbg.commands.uncaught import hide_frames
 
 _NOT_USED = "this program did not use TensorFlow, so nothing was recorded"
-_MOST_LINES = 8
 _INTERRUPTED_STATUS = 130
 
 
@@ -102,16 +101,15 @@ class RecordedRun:
     def _explained(self) -> list[str]:
         import numpy as np
 
-        from tdbg.commands.why import next_command
+        from tdbg.commands.why import short_verdict
         from tdbg.query.verdict import explain
-        from tdbg.query.verdict_text import short_lines
         from tdbg.store.reader import Trace
 
         with np.errstate(all="ignore"):  # the program may have asked for exceptions
             verdict = explain(Trace.open(self._trace))
         if self._as_json:
             return [_json(verdict.as_dict())]
-        return [*short_lines(verdict)[: _MOST_LINES - 1], next_command(verdict.is_trouble, self._shown)]
+        return short_verdict(verdict, self._shown)
 
 
 def _end_by_signal() -> None:

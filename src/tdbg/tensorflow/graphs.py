@@ -66,7 +66,8 @@ class GraphRecord:
         self.fresh_reads: set[str] = set()  # variables whose value is known: read or assigned, and not changed since
         self.has_gradient = self.has_update = False
         self.controls: set[tuple[int, int]] = set()  # control edges already written
-        self.watches: list[Any] = []  # ops that no other op needs and that must run all the same
+        # Names of ops that no other op needs and that must run all the same; the ops would keep their graph alive.
+        self.watches: list[str] = []
         self.traced = NOT_TRACED
         self.watched_calls: set[str] = set()  # calls of functions that cannot be looked inside
 
@@ -242,7 +243,7 @@ class Graphs:
         for slot, dtype in enumerate(op.dtypes):
             if dtype in self._policy.dtypes and (self._keeps_rows or check):
                 ids = [op.number, slot, record.number, 0, record.detached | check]
-                record.watches.append(self._observers.watch(graph, op.outputs[slot], ids, evidence))
+                record.watches.append(self._observers.watch(graph, op.outputs[slot], ids, evidence).name)
                 record.watched_calls.add(op.name)
 
     def _choose_like_debugger_v2(self, record: GraphRecord, op: NewOp, file: str) -> list[int]:
@@ -273,7 +274,7 @@ class Graphs:
     ) -> None:
         for slot in slots:
             ids = [op, slot, record.number, flag, int(record.detached)]
-            record.watches.append(self._observers.watch(graph, outputs[slot], ids, evidence))
+            record.watches.append(self._observers.watch(graph, outputs[slot], ids, evidence).name)
 
     def _evidence(self, op: NewOp, is_checked: bool = False) -> list[Any]:
         return [t for t in op.inputs if code_of(t.dtype).is_number] if op.type in RISKY or is_checked else []
@@ -348,7 +349,9 @@ class Graphs:
         if record is not None:
             self._watch_unknown(graph, record)
             known = {op.name for op in graph.control_outputs}
-            graph.control_outputs.extend(op for op in record.watches if op.name not in known)
+            graph.control_outputs.extend(
+                graph.get_operation_by_name(name) for name in record.watches if name not in known
+            )
 
     def finished(self, name: str, graph: Any) -> None:
         """The graph became a function of the runtime: write what only the finished graph tells."""

@@ -41,6 +41,12 @@ class Listener:
     def step(self, number: int | None) -> None:
         self._capture.steps.told(number)
 
+    def pause(self, paused: bool) -> None:
+        self._capture.steps.pause(paused)
+
+    def bad_events(self) -> int:
+        return self._recorder.lib.bad_events()
+
     def stop(self, **end: Any) -> None:
         _running[:] = [other for other in _running if other is not self]
         with faults.guard("switching off"):
