@@ -52,6 +52,7 @@ class Verdict:
     inputs: tuple[InputFact, ...] = ()
     reach: Reach | None = None
     benign: int = 0
+    task: str = ""  # of a cluster: the one whose process it was
     blind: str = ""  # why nothing can be said, when nothing was looked at
     caveats: tuple[str, ...] = field(default=())
 
@@ -68,7 +69,7 @@ class Verdict:
         row = self.origin
         loop = f", iteration {row.iteration}" if row.iteration >= 0 else ""
         phase = {Phase.BACKWARD: " in the gradient", Phase.UPDATE: " in the update"}.get(self.op.phase, "")
-        where = f"step {row.step}{loop}, event #{row.seq:,}"
+        where = f"step {row.step}{loop}, event #{row.seq:,}{f' of {self.task}' if self.task else ''}"
         lines = [f"tdbg: first bad value at {where}: {self._what()} → {row.bad_text()}{phase}"]
         if self.frame is not None:
             text = f"  {self.line}" if self.line else ""
@@ -109,6 +110,7 @@ class Verdict:
             "op": self.op.type,
             "name": self.op.name,
             "slot": row.slot,
+            "task": self.task or None,
             "phase": self.op.phase.label,
             "dtype": row.label,
             **{name: getattr(row, name) for name in names},
@@ -162,6 +164,7 @@ def explain(trace: Trace) -> Verdict:
         cause=_cause(op, origin, inputs, program),
         inputs=tuple(inputs),
         reach=find_reach(rows, program, process, origin),
+        task=str(trace.processes[process].info.get("task") or ""),
         caveats=caveats,
     )
 

@@ -220,7 +220,6 @@ class Capture:
         except Exception as error:
             faults.report("recording the end of a function call", error)
 
-
     def _results(self, execution: int, op: int, outputs: Any) -> None:
         """Of a function that cannot be looked inside: what it gave is what can be said of it."""
         for slot, tensor in enumerate(outputs):
