@@ -38,7 +38,8 @@ def train(x):
     return strategy.run(replica, args=(x,))
 
 for data in ([[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [-7.0, 8.0]]):
-    train(strategy.experimental_distribute_values_from_function(lambda c: tf.constant(data[c.replica_id_in_sync_group])))
+    values = lambda context: tf.constant(data[context.replica_id_in_sync_group])
+    train(strategy.experimental_distribute_values_from_function(values))
 """
 
 WORKER = """

@@ -97,8 +97,7 @@ def test_lineage_goes_through_calls_inside_a_function(tmp_path: Path) -> None:
 
     @tf.function
     def outer(x):
-        masked = inner(x) * 0.0
-        return masked
+        return inner(x) * 0.0
 
     with record(tmp_path) as run:
         outer(tf.constant([1.0, 0.0]))

@@ -103,6 +103,6 @@ def test_a_long_loop_of_tiny_steps_keeps_its_memory(tmp_path: Path) -> None:
     print(sizes)
     trace = tdbg.open(tmp_path / "long.tdbg")
     assert trace.row_count("steps") == 9_000
-    # The lowest of the last three against the lowest of the three after warm-up: what is freed late does not count. 9,000
-    # steps are about 150,000 rows; ten bytes kept of each would already be seen as 1 MiB, a whole record of each as 20.
+    # The lowest of three against the lowest of three, 4,000 steps apart: what is freed late does not count. The bound
+    # is 3 KiB a step.
     assert min(sizes[-3:]) - min(sizes[2:5]) <= 12, sizes
