@@ -113,7 +113,10 @@ def enable(output: str | os.PathLike | None = None, force: bool = False, **optio
         if config.output is None:
             check_place(Path.cwd())  # the name will be a new one
         else:
-            make_room(config.output.absolute(), force, "force=True")
+            from tdbg.capture.cluster import member
+
+            task = member()
+            make_room(config.output.absolute(), force, "force=True", *(task[:2] if task else ()))
         begin(config, _PROGRAM)
     elif _current.owner == _PROGRAM:
         raise TdbgError("tdbg is recording already; call tdbg.disable() first")

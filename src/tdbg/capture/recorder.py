@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tdbg.capture import children, faults
+from tdbg.capture import children, cluster, faults
 from tdbg.capture.source import script_of
 from tdbg.config import Config
 from tdbg.model import Mode
@@ -82,11 +82,14 @@ class Recorder:
         children.end_with_child(self)
 
     def _process(self) -> dict[str, Any]:
+        task = cluster.member()
         return {
             "pid": os.getpid(),
             "parent": os.getppid(),
             "host": socket.gethostname(),
-            "rank": 0,
+            "rank": task.rank if task else 0,
+            "cluster": task.cluster if task else None,
+            "task": task.task if task else None,
             "argv": list(getattr(sys, "orig_argv", sys.argv)),
             "script": script_of(),
             "cwd": os.getcwd(),

@@ -22,10 +22,6 @@ class Alert:
     execution: int = -1
 
 
-def times(count: int) -> str:
-    return "once" if count == 1 else f"{count:,} times"
-
-
 def ordinal(number: int) -> str:
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number:,}{ending}"

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tdbg.model import Phase
-from tdbg.query.alert_kinds import Alert, times
+from tdbg.query.alert_kinds import Alert
 from tdbg.query.program import Program
 from tdbg.query.rows import Rows
 
@@ -20,19 +20,17 @@ def bad_values(rows: Rows, program: Program, process: int, ops: pa.Table) -> Ite
     bad = ops.filter(pc.greater(ops["bad"], 0)).to_pylist()
     firsts = _first_rows(rows, process, [row["first_bad_seq"] for row in bad])
     for row in bad:
-        op, first = program.ops.get(row["op"]), firsts.get(row["first_bad_seq"])
-        if op is None or first is None:
-            continue
-        step, time, execution = first
+        op = program.ops.get(row["op"])
+        step, time, execution = firsts.get(row["first_bad_seq"], (row["first_step"], -1, -1))
         kinds = [(row["nan"], "NaN"), (row["neg_inf"], "-inf"), (row["pos_inf"], "+inf")]
         what = ", ".join(f"{name} ×{count:,}" for count, name in kinds if count) or "NaN or infinity"
         slot = f" (output {row['slot']})" if row["slot"] else ""
-        text = f"{op.name}{slot} held {what}{_WHERE.get(op.phase, '')}: {times(row['bad'])}, from step {step} on"
-        if row["bad"] == 1:
-            text = f"{op.name}{slot} held {what}{_WHERE.get(op.phase, '')} in step {step}"
-        yield Alert(
-            "bad_values", text, program.user_frame(op), step, row["first_bad_seq"], time, op.number, op.graph, execution
-        )
+        where = _WHERE.get(op.phase, "") if op else ""
+        when = f" in step {step}" if row["bad"] == 1 else f": {row['bad']:,} times, from step {step} on"
+        text = f"{op.name if op else 'an unknown op'}{slot} held {what}{where}{when}"
+        frame = program.user_frame(op) if op else None
+        graph = op.graph if op else -1
+        yield Alert("bad_values", text, frame, step, row["first_bad_seq"], time, row["op"], graph, execution)
 
 
 def _first_rows(rows: Rows, process: int, seqs: list[int]) -> dict[int, tuple[int, int, int]]:

@@ -95,7 +95,7 @@ def _one_change(name: str, old: str | None, new: str | None) -> str:
 
 def _is_tensor(text: str | None) -> bool:
     """``float32[2,3]``, ``int64 of any rank``; not a number, a quoted text or an object."""
-    return text is not None and text[:1].isalpha() and (text.endswith("]") or text.endswith(" of any rank"))
+    return text is not None and text[:1].isalpha() and text.endswith(("]", " of any rank"))
 
 
 def _is_python_number(text: str | None) -> bool:

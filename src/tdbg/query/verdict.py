@@ -32,6 +32,7 @@ class Origin:
     cause: Cause
     inputs: tuple[InputFact, ...]
     reach: Reach
+    task: str = ""  # of a cluster: the one whose process it was
 
     @property
     def what(self) -> str:
@@ -53,6 +54,7 @@ class Origin:
             "step": row.step,
             "iteration": row.iteration if row.iteration >= 0 else None,
             "process": self.process,
+            "task": self.task or None,
             "seq": row.seq,
             "dtype": row.label,
             "numbers": {name: getattr(row, name) for name in NUMBERS},
@@ -147,7 +149,8 @@ def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row) 
     cause = find_cause(case)
     reach = find_reach(rows, program, process, row)
     kind = _kind(row, case.op, cause)
-    return Origin(process, kind, row, case.op, case.frame, case.source, cause, tuple(case.inputs), reach)
+    task = str(trace.processes[process].info.get("task") or "")
+    return Origin(process, kind, row, case.op, case.frame, case.source, cause, tuple(case.inputs), reach, task)
 
 
 def _kind(row: Row, op: Op, cause: Cause) -> str:

@@ -55,7 +55,7 @@ def _clean(verdict: Verdict) -> list[str]:
 def _headline(origin: Origin, name: str) -> str:
     row = origin.row
     loop = f", iteration {row.iteration}" if row.iteration >= 0 else ""
-    where = f"step {row.step}{loop}, event #{row.seq:,}"
+    where = f"step {row.step}{loop}, event #{row.seq:,}{f' of {origin.task}' if origin.task else ''}"
     return f"{name} at {where}: {origin.what} → {row.bad_text()}{_PHASE.get(origin.kind, '')}"
 
 

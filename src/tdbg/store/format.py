@@ -8,7 +8,8 @@ Layout
     NAME.tdbg/
       trace.json                        {"format": "tdbg", "version": 1}
       HOST-PID-STARTED/                 one folder per writing process; no two processes write to the same one
-        process.json                    pid, host, started (ns since the epoch), rank, argv, mode, versions, ...
+        process.json                    pid, host, started (ns since the epoch), rank, argv, mode, versions, ...; in a
+                                        cluster also cluster (its addresses, the same text in all tasks) and task
         ops.arrows  frames.arrows  ...  a small table: one hot file
         tensors-000001.parquet          a large table: numbered segments, sealed ...
         tensors-000001.ops.parquet      ... with their rollups ...
@@ -76,8 +77,8 @@ Parquet file as eight hexadecimal digits; a file that does not match it is not t
 Rollups summarise one segment of ``tensors`` and are sorted by their key: ``.ops`` by (op, slot), ``.steps`` by step.
 Both have rows, first_seq, last_seq, bad (rows with flag BAD) and first_bad_seq (-1: none); ``.ops`` also first_step,
 last_step, the sums of nan, neg_inf and pos_inf, the least min and greatest max (NaN: no finite number), and the least
-and greatest number of a shape among its outputs, least_shape and greatest_shape (they differ when its shape changed). They
-can be made again from the rows, and are, where a column is missing.
+and greatest number of a shape among its outputs, least_shape and greatest_shape: they differ when its shape changed.
+They can be made again from the rows, and are, where a column is missing.
 
 Tables
 ======

@@ -66,9 +66,7 @@ def _python_code(function: Any) -> Any:
         if inner is function:
             break
         function = inner
-    if not hasattr(function, "__code__") and hasattr(type(function), "__call__"):
-        function = getattr(type(function).__call__, "__wrapped__", type(function).__call__)
-    return function
+    return function if hasattr(function, "__code__") else type(function).__call__
 
 
 def _described(name: str, kind: Any) -> Iterator[tuple[str, str]]:
