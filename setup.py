@@ -5,7 +5,9 @@ from glob import glob
 
 from setuptools import Extension, setup
 
-SOURCES = ["summary.c", "events.c", "executions.c", "shapes.c", "stacks.c", "tensorflow_op.c", "module.c"]
+SOURCES = [
+    "summary.c", "events.c", "executions.c", "shapes.c", "stacks.c", "debug_events.c", "tensorflow_op.c", "module.c",
+]  # fmt: skip
 
 setup(
     ext_modules=[

@@ -17,13 +17,13 @@ from tdbg.capture.policy import Policy, bit_mask
 from tdbg.capture.recorder import Recorder
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
+from tdbg.frames import phase_of
 from tdbg.model import Mode, Phase
 from tdbg.tensorflow.calls import Calls
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
 from tdbg.tensorflow.op_kinds import writes_variable
-from tdbg.tensorflow.phases import phase_of
 from tdbg.tensorflow.threads import EveryThread
 
 # Frames of tdbg and of TensorFlow's callback machinery between the op and the callback.
