@@ -80,7 +80,7 @@ class Flag(IntEnum):
     """Bits of ``tensors.flags``."""
 
     BAD = 1  # holds a NaN or an infinity
-    NUMBERS = 2  # the counts and min/max/mean/std columns are filled (mode numerics or full)
+    NUMBERS = 2  # all counts and min/max/mean/std columns are filled (mode numerics or full)
     INPUT = 4  # a value that entered the program here: a constant, a fed array, a function argument
     ORIGIN = 8  # bad, although every input was looked at in place and was finite
     EVIDENCE = 16  # not an output: input number `slot` of `op`, as it was when that op's output was bad

@@ -4,44 +4,14 @@ from __future__ import annotations
 
 import linecache
 import os
-import site
 import sys
-import sysconfig
 import threading
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from tdbg.frames import is_user_file
 from tdbg.model import Frame, Phase
-
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
-def _library_folders() -> tuple[str, ...]:
-    folders = {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
-    folders.update(site.getsitepackages() if hasattr(site, "getsitepackages") else [])
-    if site.ENABLE_USER_SITE:
-        folders.add(site.getusersitepackages())
-    folders.add(_HERE)
-    return tuple(os.path.realpath(folder) + os.sep for folder in folders)
-
-
-_LIBRARIES = _library_folders()
-_DEMOS = os.path.join(os.path.realpath(_HERE), "demos") + os.sep  # programs to debug, wherever they are installed
-
-
-def is_own_file(file: str) -> bool:
-    """tdbg's own code, which users do not want to see in a stack."""
-    path = os.path.realpath(file)
-    return path.startswith(os.path.realpath(_HERE) + os.sep) and not path.startswith(_DEMOS)
-
-
-def is_user_file(file: str) -> bool:
-    """Code that the user wrote: not Python's own, not an installed package, not tdbg. Notebook cells count."""
-    if file.startswith("<"):
-        return file.startswith(("<ipython-input", "<string>", "<stdin>"))
-    path = os.path.realpath(file)
-    return path.startswith(_DEMOS) or (not path.startswith(_LIBRARIES) and f"{os.sep}site-packages{os.sep}" not in path)
 
 
 class StackInfo(NamedTuple):

@@ -1,4 +1,4 @@
-"""The TRACE argument that most commands share: a path, or the newest trace of the current folder."""
+"""The TRACE argument that most commands share: a trace, a folder of TensorFlow's debugger, or the newest trace here."""
 
 from __future__ import annotations
 
@@ -13,14 +13,24 @@ if TYPE_CHECKING:
 
 
 def add_trace_argument(parser: ArgumentParser) -> None:
-    parser.add_argument("trace", nargs="?", metavar="TRACE", help="a trace (default: the newest one in this folder)")
+    text = "a trace, or a folder that TensorFlow's debugger wrote (default: the newest trace in this folder)"
+    parser.add_argument("trace", nargs="?", metavar="TRACE", help=text)
 
 
 def open_trace(given: str | None) -> Trace:
     """TdbgError when there is none or it cannot be read."""
     from tdbg.query.trace import Trace
 
-    return Trace.open(_trace_in(Path(given)) if given else newest_trace(Path(".")))
+    return Trace.open(trace_path(given))
+
+
+def trace_path(given: str | None) -> Path:
+    """Where the trace lies; what is in another format is imported first, once."""
+    if not given:
+        return newest_trace(Path("."))
+    from tdbg.commands.import_formats import cached_import
+
+    return cached_import(Path(given)) or _trace_in(Path(given))
 
 
 def _trace_in(path: Path) -> Path:

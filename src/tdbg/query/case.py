@@ -39,6 +39,8 @@ class InputFact:
         if row.min is not None:
             zeros = f" ({row.zero:,} exact zero{'s' if row.zero > 1 else ''})" if row.zero else ""
             numbers = f"min {row.min:.6g}, max {row.max:.6g}{zeros}"
+        elif row.zero is not None:
+            numbers = f"{row.negative:,} negative, {row.zero:,} zero, {row.positive:,} positive of {row.elements:,}"
         origin = ", given" if self.is_given else f", from {self.op.type}"
         where = f", {short_path(self.frame.file)}:{self.frame.line}" if self.frame else ""
         return f"input {self.index}: {numbers}{origin}{where}"

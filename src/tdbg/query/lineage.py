@@ -29,6 +29,7 @@ class Lineage:
         self._rows, self._program, self._process = rows, program, process
         self._by_place: dict[tuple[int, int, int], list[Row]] = defaultdict(list)
         self._by_tensor: dict[int, Row] = {}
+        self._within: dict[int, list[Row]] = defaultdict(list)  # by execution: rows of the called graphs
         for row in known:
             if row.flags & Flag.EVIDENCE:
                 continue
@@ -36,6 +37,8 @@ class Lineage:
                 self._by_place[(row.op, row.slot, row.execution)].append(row)
             if row.tensor >= 0:
                 self._by_tensor.setdefault(row.tensor, row)
+            if program.ops[row.op].graph >= 0 and row.execution >= 0:
+                self._within[row.execution].append(row)
         self._calls: dict[int, tuple[int, list[int]]] = {}
         self._results: dict[int, Row | None] = {}
 
@@ -46,6 +49,9 @@ class Lineage:
         op = self._program.ops[row.op]
         if op.graph >= 0 and op.type.startswith("Placeholder"):
             return self._of_argument(op, row)
+        if op.graph < 0 and not row.is_input and row.execution in self._within:
+            # What a call gave back, looked at outside of it: it came from within, more than that is not always told.
+            return self._within[row.execution]
         return [found for _, _, found in self.inputs(row) if found is not None]
 
     def inputs(self, row: Row) -> list[tuple[int, Op, Row | None]]:
@@ -114,7 +120,7 @@ class Lineage:
         if graphs is None:
             return None
         functions = [self._program.functions[g] for g in graphs if g in self._program.functions]
-        return [f.results[slot] for f in functions if slot < len(f.results)]
+        return [f.results[slot] for f in functions if slot < len(f.results)] or None
 
     @property
     def _callees(self) -> dict[int, list[int]]:
@@ -135,7 +141,9 @@ class Lineage:
         are watched beside the data flow, so their rows may come a little later than those of their readers."""
         rows = self._by_place.get((source.op, source.slot, source.execution), ())
         wanted = row.iteration if iteration is None else iteration
-        same = [r for r in rows if r.iteration == wanted] or [r for r in rows if r.seq < row.seq]
+        same = [r for r in rows if r.iteration == wanted]
+        # Where iterations are not known, all rows of a loop's tensor look alike: the last one before it was read.
+        same = [r for r in same if r.seq < row.seq] or same or [r for r in rows if r.seq < row.seq]
         outside = [r for r in rows if r.iteration < 0]  # of the loop: there is one, whenever it was recorded
         return same[-1] if same else outside[0] if outside else None
 

@@ -60,7 +60,7 @@ class Row:
     def bad_text(self) -> str:
         """``-inf ×3 of 128``"""
         if self.nan is None:
-            return f"NaN or infinity among {self.elements:,}"
+            return f"NaN or infinity among {self.elements:,}" if self.elements >= 0 else "NaN or infinity"
         kinds = [(self.nan, "NaN"), (self.neg_inf, "-inf"), (self.pos_inf, "+inf")]
         return ", ".join(f"{name} ×{count:,}" for count, name in kinds if count) + f" of {self.elements:,}"
 

@@ -97,13 +97,15 @@ reach the disk first (by the same ``flush`` at the latest). So whoever reads a t
     op, slot    which output of which op
     iteration   of the innermost loop around it, -1 outside loops
     dtype       model.DType
-    shape       row of ``shapes``
-    elements    number of elements
+    shape       row of ``shapes``; -1 not known
+    elements    number of elements; -1 not known
     negative, zero, positive, neg_inf, pos_inf, nan
-                how many of each (finite negative and positive); null without flag NUMBERS
+                how many of each (finite negative and positive)
     min, max, mean, std
-                of the finite elements, NaN when there are none; null without flag NUMBERS. For tensors of at most 32
-                bits an element they are rounded to float32, which is what makes the rows small
+                of the finite elements, NaN when there are none. For tensors of at most 32 bits an element they are
+                rounded to float32, which is what makes the rows small
+                All ten are there with flag NUMBERS. Without it each is null where it is not known: recordings of
+                tdbg then have none, imported ones may have some (the counts, or those of bad values, alone)
     flags       bits of model.Flag
     tensor      the framework's number of an eager tensor, which ``executions.inputs`` refers to
     value       row of ``values`` when the tensor was kept whole
@@ -129,7 +131,7 @@ reach the disk first (by the same ``flush`` at the latest). So whoever reads a t
     forward                         for an op of a gradient: the op that it differentiates
     observed                        whether its outputs are looked at
 ``graphs``: ``graph`` was built inside ``outer`` by ``function`` at ``stack`` and ``time``.
-``shapes``: the ``dims`` of each shape number.
+``shapes``: the ``dims`` of each shape number; a dim of -1 is not known.
 ``stacks``: a stack is its innermost ``frame`` and a ``parent`` stack (the caller).
 ``frames``: ``line`` in ``function`` of ``file``; ``is_user``: code that the user wrote, not a library's.
 ``sources``: the ``text`` of a file as it was at ``time``.

@@ -12,7 +12,8 @@ import tensorflow as tf
 from tdbg import native
 from tdbg.capture import faults
 from tdbg.capture.bad_value import BadValue, Fact, Input, Limits, is_made, message
-from tdbg.capture.source import Sources, is_own_file
+from tdbg.capture.source import Sources
+from tdbg.frames import is_own_file
 from tdbg.model import DType, Frame, Phase, Summary
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.op_kinds import PASSES_ON, UNCHECKED_OUTPUTS

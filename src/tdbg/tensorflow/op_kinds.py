@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from tdbg.op_types import WRITES, writes_variable
+
+__all__ = [
+    "CALLS", "DEBUGGERS", "ENTRANCES", "MOVERS", "RISKY", "SAFE", "SILENT", "WRITES", "writes_variable",
+]  # fmt: skip
+
 # The output holds the very elements of input 0: its summary is its input's, so it gets no second scan.
 MOVERS = frozenset(
     """Identity IdentityN Reshape Transpose ExpandDims Squeeze StopGradient PreventGradient Snapshot CheckNumerics
@@ -71,17 +77,6 @@ DEBUGGER_V2_SKIPS = frozenset(
     TPUReplicatedInput TPUReplicateMetadata TPUCompilationResult TPUReplicatedOutput ConfigureDistributedTPU
     DestroyResourceOp""".split()
 )
-
-WRITES = frozenset(
-    """AssignVariableOp AssignAddVariableOp AssignSubVariableOp ResourceScatterUpdate ResourceScatterAdd
-    ResourceScatterSub ResourceScatterMul ResourceScatterDiv ResourceScatterMin ResourceScatterMax
-    ResourceScatterNdUpdate ResourceScatterNdAdd ResourceScatterNdSub ResourceStridedSliceAssign""".split()
-)
-
-
-def writes_variable(op_type: str) -> bool:
-    return op_type in WRITES or op_type.startswith(("ResourceApply", "ResourceSparseApply"))
-
 
 # Where data enters a graph: integers and bools (labels, token ids, masks) are worth a row here too.
 ENTRANCES = frozenset(

@@ -19,6 +19,7 @@ from tdbg.capture.recorder import Recorder
 from tdbg.capture.silent_recorder import SilentRecorder
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
+from tdbg.frames import phase_of
 from tdbg.model import Flag, Mode, Phase
 from tdbg.tensorflow import checks, restored
 from tdbg.tensorflow.calls import Calls
@@ -28,7 +29,6 @@ from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
 from tdbg.tensorflow.op_kinds import writes_variable
-from tdbg.tensorflow.phases import phase_of
 from tdbg.tensorflow.signatures import Signatures
 from tdbg.tensorflow.threads import EveryThread
 from tdbg.tensorflow.xla import CompiledCalls, WithoutXla, is_compiled

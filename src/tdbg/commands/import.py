@@ -1,0 +1,43 @@
+"""``tdbg import``: what another debugger wrote in, a trace out."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from tdbg.commands import BaseCommand
+from tdbg.commands.import_formats import find_format
+from tdbg.commands.progress import Progress
+
+
+class Command(BaseCommand):
+    """Make a trace of what TensorFlow's own debugger recorded (a folder of Debugger V2).
+
+    Commands that take a TRACE also take such a folder; they import it into a cache by themselves.
+    """
+
+    def prepare_parser(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", metavar="LOGDIR", help="the folder that was given to enable_dump_debug_info")
+        parser.add_argument("-o", "--output", metavar="TRACE", help="where to (default: LOGDIR's name .tdbg, here)")
+        parser.add_argument("--force", action="store_true", help="overwrite the trace at --output")
+        parser.add_argument("-q", "--quiet", action="store_true", help="say nothing when all went well")
+
+    def run(self, args: Namespace) -> int:
+        from tdbg.store.place import make_room
+
+        folder = Path(args.folder)
+        known = find_format(folder)
+        output = Path(args.output or f"{folder.resolve().name or 'import'}.tdbg").absolute()
+        make_room(output, args.force, "--force")
+        if output.is_dir():
+            output.rmdir()  # make_room left an empty folder, and the trace comes whole, under this name
+        with Progress(f"importing {folder}") as progress:
+            outcome = known.read(folder, output, progress)
+        if not args.quiet:
+            shown = args.output or output.name
+            print(f"tdbg: {outcome.text} → {shown}")
+            if outcome.losses:
+                print(f"    note: {outcome.losses} of the files are damaged or missing; tdbg info says what was lost")
+            print(f"next:  tdbg why {shlex.quote(shown)}")
+        return 0

@@ -1,0 +1,115 @@
+"""A folder or file of another debugger in, a trace out: the formats that ``tdbg import`` knows, and the cache of those
+that were opened directly."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from tdbg.commands.progress import Progress
+from tdbg.errors import TdbgError
+
+
+class Outcome(NamedTuple):
+    """What was imported, in words."""
+
+    text: str
+    losses: int
+
+
+class Format(NamedTuple):
+    """One format: how to know it, and how to read it. Both load what is heavy only when called."""
+
+    name: str
+    title: str
+    recognises: Callable[[Path], bool]
+    read: Callable[[Path, Path, Callable[[float], None]], Outcome]
+
+
+def _is_debug_events(path: Path) -> bool:
+    try:
+        return path.is_dir() and any(path.glob("tfdbg_events.*.metadata"))
+    except OSError:
+        return False
+
+
+def _read_debug_events(path: Path, output: Path, progress: Callable[[float], None]) -> Outcome:
+    from tdbg.debug_events.importer import import_debug_events
+
+    done = import_debug_events(path, output, progress)
+    processes = f" of {done.processes} processes" if done.processes != 1 else ""
+    return Outcome(f"{done.executions:,} executions and {done.tensors:,} tensors{processes}", done.losses)
+
+
+FORMATS = (Format("tfdbg2", "DebugEvents of TensorFlow's Debugger V2", _is_debug_events, _read_debug_events),)
+
+
+def find_format(path: Path) -> Format:
+    """TdbgError when it is none of them."""
+    found = next((one for one in FORMATS if one.recognises(path)), None)
+    if found is not None:
+        return found
+    if not os.path.lexists(path):
+        raise TdbgError(f"there is nothing here to import: {path}")
+    if (path / "trace.json").is_file():
+        raise TdbgError(f"this is a trace already; open it with: tdbg why {path}")
+    if path.is_file():
+        raise TdbgError(f"this is a file; name the folder that a debugger wrote: {path}")
+    known = ", ".join(one.title for one in FORMATS)
+    raise TdbgError(f"nothing that tdbg can import is in this folder (it knows: {known}): {path}")
+
+
+def cached_import(path: Path) -> Path | None:
+    """The trace that was made of this path, now or before; None when the path is no format to import."""
+    if (path / "trace.json").is_file():
+        return None
+    known = next((one for one in FORMATS if one.recognises(path)), None)
+    if known is None:
+        return None
+    trace = _cache_folder() / f"{path.resolve().name}-{_key(path)}.tdbg"
+    if not (trace / "trace.json").is_file():
+        _fill(known, path, trace)
+        print(f"tdbg: imported {path} ({known.name}) into {trace}", file=sys.stderr)
+    else:
+        print(f"tdbg: {path} was imported before into {trace}", file=sys.stderr)
+    return trace
+
+
+def _fill(known: Format, path: Path, trace: Path) -> None:
+    try:
+        trace.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TdbgError(f"the cache cannot be made: {error.strerror}; set XDG_CACHE_HOME: {trace.parent}") from error
+    for older in trace.parent.glob(f"{path.resolve().name}-{_place(path)}-*.tdbg"):
+        shutil.rmtree(older, ignore_errors=True)  # of the same folder before it changed
+    try:
+        with Progress(f"importing {path}") as progress:
+            known.read(path, trace, progress)
+    except TdbgError:
+        if not (trace / "trace.json").is_file():  # else another process was quicker
+            raise
+
+
+def _cache_folder() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "tdbg" / "imports"
+
+
+def _place(path: Path) -> str:
+    return hashlib.blake2b(str(path.resolve()).encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
+
+
+def _key(path: Path) -> str:
+    """Where it lies, and the names, sizes and times of the files in it."""
+    from tdbg import __version__
+
+    digest = hashlib.blake2b(__version__.encode(), digest_size=8)
+    for file in sorted(path.iterdir()):
+        about = file.stat()
+        digest.update(f"{file.name}\0{about.st_size}\0{about.st_mtime_ns}\0".encode("utf-8", "surrogateescape"))
+    return f"{_place(path)}-{digest.hexdigest()}"
