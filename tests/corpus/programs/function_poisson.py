@@ -6,7 +6,7 @@ import tensorflow as tf
 rng = np.random.default_rng(1)
 x = rng.normal(size=(200, 6)).astype(np.float32)
 y = rng.poisson(2.0, size=200).astype(np.float32)
-w = tf.Variable(tf.zeros([6]))
+w = tf.Variable(tf.random.stateless_normal([6], seed=[1, 1]))
 b = tf.Variable(2.0)
 
 
@@ -21,7 +21,7 @@ def train_step(features, counts):
         log_mu = tf.math.log(mu)
         loss = tf.reduce_mean(mu - counts * log_mu)
     for variable, gradient in zip((w, b), tape.gradient(loss, (w, b))):
-        variable.assign_sub(2.0 * gradient)
+        variable.assign_sub(0.05 * gradient)
     return loss
 
 

@@ -15,7 +15,7 @@ def distance(a, b):
 
 def triplet(_, embedded):
     anchor, positive, negative = tf.unstack(embedded, axis=1)
-    return tf.reduce_mean(tf.nn.relu(distance(anchor, positive) - distance(anchor, negative) + 1.0))
+    return tf.reduce_mean(tf.nn.relu(distance(anchor, positive) - distance(anchor, negative) + 5.0))
 
 
 inputs = tf.keras.Input((3, 6))
