@@ -14,7 +14,7 @@ from tdbg.model import Flag
 from tdbg.query.program import Op, Program
 from tdbg.query.rows import Row, Rows
 
-_WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
+_WRITES = ("Assign", "ResourceScatter")  # the value is the last input; but AssignVariableOp they change what was there
 _FROM_PIPELINE = ("IteratorGetNext", "OptionalGetValue")
 _MOST_WRITERS = 64  # calls that are looked through for the last one that wrote a variable
 
@@ -46,7 +46,8 @@ class Lineage:
             op = program.ops[row.op]
             if row.is_input and op.graph < 0:
                 self._by_execution[row.execution].append(row)
-            if (row.execution < 0 and op.type != "Const") or (row.is_input and op.type.endswith("Dataset")):
+            is_proven = row.execution < 0 and bool(row.flags & Flag.ORIGIN)  # a dataset's function: its arguments have no rows
+            if is_proven or (row.is_input and op.type.endswith("Dataset")):
                 self._pipeline.append(row)
         self._calls: dict[int, tuple[int, list[int]]] = {}
         self._results: dict[int, Row | None] = {}
@@ -164,10 +165,10 @@ class Lineage:
     # ---- variables and pipelines
 
     def _of_pipeline(self, row: Row) -> list[Row]:
-        """What a dataset gives was made by its functions, which run apart, or was given to it; the last bad one."""
-        before = [made for made in self._pipeline if made.seq < row.seq and made.seq != row.seq]
+        """What a dataset gives was made by its functions, which run apart, or was given to it; the first bad one."""
+        before = [made for made in self._pipeline if made.seq < row.seq]
         computed = [made for made in before if made.execution < 0]
-        return computed[-1:] or before[-1:]
+        return (computed or before)[:1]
 
     def _written(self, read: Op, row: Row) -> list[Row]:
         """The rows of what was last written to the variable that ``read`` reads: before it in the same graph, else by
@@ -188,9 +189,9 @@ class Lineage:
                 written, is_whole = self._writes_in(graph, ((arguments[at], 0),), execution, None)
             else:
                 op = self._program.ops.get(number)
-                if op is None or op.type not in _WRITES or tensors[0] != handle:
+                if op is None or not op.type.startswith(_WRITES) or tensors[0] != handle:
                     continue
-                made = [self._by_tensor.get(tensor) or self._of_result(tensor) for tensor in tensors[1:2]]
+                made = [self._by_tensor.get(tensor) or self._of_result(tensor) for tensor in tensors[-1:]]
                 written = [one for one in made if one is not None] or self._by_execution.get(execution, [])
                 is_whole = op.type == "AssignVariableOp"
             if written or is_whole:
@@ -206,7 +207,7 @@ class Lineage:
                 continue
             found = [
                 made
-                for source in self._behind(*op.inputs[1], execution, set())
+                for source in self._behind(*op.inputs[-1], execution, set())
                 for made in self._by_place.get((source.op, source.slot, source.execution), ())[-1:]
             ]
             if found or op.type == "AssignVariableOp":
@@ -217,7 +218,7 @@ class Lineage:
     def _writers(self) -> dict[int, list[Op]]:
         found: dict[int, list[Op]] = defaultdict(list)
         for op in self._program.ops.values():
-            if op.graph >= 0 and op.type in _WRITES and len(op.inputs) > 1:
+            if op.graph >= 0 and op.type.startswith(_WRITES) and len(op.inputs) > 1:
                 found[op.graph].append(op)
         return found
 
@@ -252,6 +253,11 @@ class Lineage:
         yield from reversed(earlier[-_MOST_WRITERS:])
 
     # ---- across calls
+
+    def is_outermost(self, row: Row) -> bool:
+        """Whether a row is of eager code, or of the very graph that eager code called."""
+        graph = self._program.ops[row.op].graph
+        return graph < 0 or graph == self._call(row.execution)[0]
 
     def _call(self, execution: int) -> tuple[int, list[int]]:
         """(graph, ids of the eager tensors it was given)."""

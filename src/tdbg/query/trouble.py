@@ -23,7 +23,11 @@ _KEEPERS = ("ReadVariableOp", "Placeholder", "Iterator", "Optional", "TensorList
 _SOFTMAX = ("Softmax", "LogSoftmax")
 _HAND_ON = (
     "Select", "SelectV2", "AddV2", "Add", "BroadcastTo", "Tile", "Fill", "Pack", "ConcatV2", "StridedSlice", "Slice",
-    "GatherV2", "Cast", "Placeholder", "PadV2", "MatrixBandPart", "MatrixSetDiagV3", "Mul", "Neg",
+    "GatherV2", "Cast", "Placeholder", "PadV2", "MatrixBandPart", "MatrixSetDiagV3", "Mul", "Neg", "Sub",
+)  # fmt: skip
+_ONLY_MOVE = (
+    "Select", "SelectV2", "BroadcastTo", "Tile", "Pack", "Unpack", "ConcatV2", "Split", "SplitV", "StridedSlice",
+    "Slice", "GatherV2", "GatherNd", "ReverseV2", "Pad", "MatrixBandPart", "Neg",
 )  # fmt: skip
 _COMPARE = ("Minimum", "Maximum", "Min", "Max", "Less", "LessEqual", "Greater", "GreaterEqual")
 _WEIGH = ("Softmax", "LogSoftmax", "Exp", "TopKV2", "ArgMax", "Sigmoid", "Multinomial", "StatelessMultinomial")
@@ -191,10 +195,12 @@ class Trouble:
         return origins[:1] if self._is_partial else origins  # what lies between two rows may not have been recorded
 
     def _distinct(self, roots: list[Row]) -> list[Row]:
-        began = min(((row.step, row.seq) for row in roots if not self._is_kept(row)), default=None)
+        made = [(row.step, row.seq) for row in roots if not self._is_kept(row)]
+        began = min(made) if made else min(((row.step, row.seq) for row in roots), default=(0, 0))
+        makers = [row for row in roots if self._program.ops[row.op].type not in _ONLY_MOVE]
         kept: list[Row] = []
         places = set()
-        for row in roots:
+        for row in makers or roots:  # what only hands on did not begin here, though what it was given has no row
             op = self._program.ops[row.op]
             frame = self._program.user_frame(op)
             place = (frame.file, frame.line) if frame else (op.graph, op.name)
@@ -208,13 +214,13 @@ class Trouble:
         """Out of something that the program keeps: it may have gone bad long before it was looked at."""
         return row.is_input or self._program.ops[row.op].type.startswith(_KEEPERS)
 
-    def _is_carried(self, row: Row, op: Op, earlier: list[Row], began: tuple[int, int] | None) -> bool:
+    def _is_carried(self, row: Row, op: Op, earlier: list[Row], began: tuple[int, int]) -> bool:
         """Bad through what the program keeps from step to step, after trouble that was found already."""
         if self._is_kept(row):
-            if began is not None and (row.step > began[0] or (row.step == began[0] and row.seq > began[1])):
+            # An array that the program hands over may have come of trouble in an earlier step, but hardly in this one.
+            is_handed = row.is_input and self.lineage.is_outermost(row)
+            if row.step > began[0] or (row.step == began[0] and row.seq > began[1] and not is_handed):
                 return True
-            if earlier and op.type.startswith("ReadVariableOp"):
-                return (row.step, row.seq) > (earlier[0].step, earlier[0].seq)
         # A gradient's own root at a forward op that is in trouble already is the same story.
         if op.phase == Phase.BACKWARD and op.forward >= 0 and any(op.forward == kept.op for kept in earlier):
             return True
@@ -276,7 +282,7 @@ class Trouble:
         if not row.nan and by is not None and by.type in _COMPARE:
             is_array = row.elements > 1 or end.elements > 1
             return Harmless(row, op, "mask_fill" if is_array else "infinite_initial_value", by)
-        if not row.nan and (row.is_input or op.type in (*_ENTRANCES, *_HAND_ON, "Sub")):
+        if not row.nan and (row.is_input or op.type in (*_ENTRANCES, *_HAND_ON)):
             is_array = row.elements > 1 or end.elements > 1 or (by is not None and by.type in _WEIGH)
             return Harmless(row, op, "mask_fill" if is_array else "infinite_initial_value", by)
         return Harmless(row, op, "healed", by)

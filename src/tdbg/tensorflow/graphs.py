@@ -22,7 +22,7 @@ from tdbg.capture.source import Sources
 from tdbg.model import DType, Flag, Mode, Phase
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.observers import NAMES, is_observer
-from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, RISKY, SAFE, SILENT, writes_variable
+from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, PYTHON, RISKY, SAFE, SILENT, writes_variable
 
 _LONGEST_ATTRIBUTE = 200
 _to_json = json.JSONEncoder(check_circular=False).encode
@@ -147,6 +147,8 @@ class Graphs:
             record.fresh_reads.add(op.inputs[0].name)  # what is read next is what was just assigned
         elif writes_variable(op.type) and op.inputs:
             record.fresh_reads.discard(op.inputs[0].name)
+        if op.type in PYTHON and op.name.startswith(NAMES):
+            return []
         if op.type in SILENT or op.type == "Const" or (self._only_health and op.type in SAFE):
             return []
         if op.type == "ReadVariableOp":

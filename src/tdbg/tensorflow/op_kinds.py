@@ -38,11 +38,14 @@ CALLS = frozenset(
 # What TensorFlow's own debuggers put behind every tensor.
 DEBUGGERS = frozenset("CheckNumericsV2 DebugIdentityV2".split())
 
+# The user's own Python code inside a graph. Observers without the extension are such ops too, and tell by their name.
+PYTHON = frozenset("PyFunc EagerPyFunc PyFuncStateless".split())
+
 # Never observed: they compute nothing that a summary would describe, or TensorFlow's control flow relies on them.
 SILENT = (
     frozenset(
         """Enter Exit NextIteration LoopCond Switch Merge RefSwitch RefMerge ControlTrigger NoOp VarHandleOp Assert
-        DestroyResourceOp PyFunc EagerPyFunc PyFuncStateless Print PrintV2 TdbgObserve TdbgWatch""".split()
+        DestroyResourceOp Print PrintV2 TdbgObserve TdbgWatch""".split()
     )
     | MOVERS
     | CALLS
