@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from tdbg.model import Flag
 from tdbg.query.program import Op, Program
 from tdbg.query.rows import Row, Rows
+
+_WRITES = ("Assign", "ResourceScatter")  # the value is the last input; but AssignVariableOp they change what was there
+_FROM_PIPELINE = ("IteratorGetNext", "OptionalGetValue")
+_MOST_WRITERS = 64  # calls that are looked through for the last one that wrote a variable
 
 
 class Source(NamedTuple):
@@ -30,6 +35,8 @@ class Lineage:
         self._by_place: dict[tuple[int, int, int], list[Row]] = defaultdict(list)
         self._by_tensor: dict[int, Row] = {}
         self._within: dict[int, list[Row]] = defaultdict(list)  # by execution: rows of the called graphs
+        self._by_execution: dict[int, list[Row]] = defaultdict(list)
+        self._pipeline: list[Row] = []  # what datasets were made of, and what their functions computed
         for row in known:
             if row.flags & Flag.EVIDENCE:
                 continue
@@ -37,10 +44,19 @@ class Lineage:
                 self._by_place[(row.op, row.slot, row.execution)].append(row)
             if row.tensor >= 0:
                 self._by_tensor.setdefault(row.tensor, row)
-            if program.ops[row.op].graph >= 0 and row.execution >= 0:
+            op = program.ops[row.op]
+            if op.graph >= 0 and row.execution >= 0:
                 self._within[row.execution].append(row)
+            if row.is_input and op.graph < 0:
+                self._by_execution[row.execution].append(row)
+            is_proven = row.execution < 0 and bool(
+                row.flags & Flag.ORIGIN
+            )  # a dataset's function: its arguments have no rows
+            if is_proven or (row.is_input and op.type.endswith("Dataset")):
+                self._pipeline.append(row)
         self._calls: dict[int, tuple[int, list[int]]] = {}
         self._results: dict[int, Row | None] = {}
+        self._users: dict[int, list[tuple[int, int, int, list[int]]]] = {}
 
     # ---- parents
 
@@ -52,7 +68,21 @@ class Lineage:
         if op.graph < 0 and not row.is_input and row.execution in self._within:
             # What a call gave back, looked at outside of it: it came from within, more than that is not always told.
             return self._within[row.execution]
-        return [found for _, _, found in self.inputs(row) if found is not None]
+        if op.type == "ReadVariableOp":
+            return self._written(op, row)
+        if op.graph < 0 and op.type.startswith(_FROM_PIPELINE):
+            return self._of_pipeline(row)
+        found = []
+        for _, maker, made in self.inputs(row):
+            if made is not None:
+                found.append(made)
+            elif (
+                maker.type == "ReadVariableOp" and maker.graph >= 0
+            ):  # a read that has no row: look at what was written
+                found += self._written(maker, row)
+        if op.type.startswith(_FROM_PIPELINE):
+            found += self._of_pipeline(row)
+        return found
 
     def inputs(self, row: Row) -> list[tuple[int, Op, Row | None]]:
         """(number of the input, the op whose value it is, its row if it is known)."""
@@ -147,7 +177,102 @@ class Lineage:
         outside = [r for r in rows if r.iteration < 0]  # of the loop: there is one, whenever it was recorded
         return same[-1] if same else outside[0] if outside else None
 
+    # ---- variables and pipelines
+
+    def _of_pipeline(self, row: Row) -> list[Row]:
+        """What a dataset gives was made by its functions, which run apart, or was given to it; the first bad one."""
+        before = [made for made in self._pipeline if made.seq < row.seq]
+        computed = [made for made in before if made.execution < 0]
+        return (computed or before)[:1]
+
+    def _written(self, read: Op, row: Row) -> list[Row]:
+        """The rows of what was last written to the variable that ``read`` reads: before it in the same graph, else by
+        the latest earlier call or eager op that was given the variable and writes it."""
+        if read.graph >= 0:
+            written, is_whole = self._writes_in(read.graph, read.inputs[:1], row.execution, read.number)
+            if written or is_whole:
+                return written
+        handle = self._handle(read, row.execution)
+        if handle is None:
+            return []
+        for execution, number, graph, tensors in self._writers_before(handle, row.execution):
+            if graph >= 0:
+                arguments = self._program.functions[graph].arguments if graph in self._program.functions else ()
+                at = tensors.index(handle)
+                if at >= len(arguments):
+                    continue
+                written, is_whole = self._writes_in(graph, ((arguments[at], 0),), execution, None)
+            else:
+                op = self._program.ops.get(number)
+                if op is None or not op.type.startswith(_WRITES) or tensors[0] != handle:
+                    continue
+                made = [self._by_tensor.get(tensor) or self._of_result(tensor) for tensor in tensors[-1:]]
+                written = [one for one in made if one is not None] or self._by_execution.get(execution, [])
+                is_whole = op.type == "AssignVariableOp"
+            if written or is_whole:
+                return written
+        return []
+
+    def _writes_in(
+        self, graph: int, variable: tuple[tuple[int, int], ...], execution: int, before: int | None
+    ) -> tuple[list[Row], bool]:
+        """(rows of the values that a graph writes to a variable, whether one of them replaces it whole)."""
+        for op in reversed(self._writers.get(graph, [])):
+            if op.inputs[:1] != variable or (before is not None and op.number > before):
+                continue
+            found = [
+                made
+                for source in self._behind(*op.inputs[-1], execution, set())
+                for made in self._by_place.get((source.op, source.slot, source.execution), ())[-1:]
+            ]
+            if found or op.type == "AssignVariableOp":
+                return found, op.type == "AssignVariableOp"
+        return [], False
+
+    @cached_property
+    def _writers(self) -> dict[int, list[Op]]:
+        found: dict[int, list[Op]] = defaultdict(list)
+        for op in self._program.ops.values():
+            if op.graph >= 0 and op.type.startswith(_WRITES) and len(op.inputs) > 1:
+                found[op.graph].append(op)
+        return found
+
+    def _handle(self, read: Op, execution: int) -> int | None:
+        """The number of the eager tensor that stands for a variable, as the call that reads it was given it."""
+        graph, tensors = self._call(execution)
+        if read.graph < 0:
+            return tensors[0] if tensors else None
+        number = read.inputs[0][0] if read.inputs else -1
+        for _ in range(16):  # functions within functions
+            op = self._program.ops.get(number)
+            function = self._program.functions.get(op.graph) if op is not None else None
+            if op is None or function is None or number not in function.arguments:
+                return None
+            at = function.arguments.index(number)
+            if op.graph == graph:
+                return tensors[at] if at < len(tensors) else None
+            calls = [self._program.ops[call] for call, callees in self._callees.items() if op.graph in callees]
+            passed = next((call.inputs[at][0] for call in calls if at < len(call.inputs)), None)
+            if passed is None:
+                return None
+            number = passed
+        return None
+
+    def _writers_before(self, handle: int, execution: int) -> Iterator[tuple[int, int, int, list[int]]]:
+        if handle not in self._users:
+            self._users[handle] = self._rows.query(
+                f"SELECT execution, op, graph, inputs FROM executions WHERE process = {self._process} "
+                f"AND list_contains(inputs, {handle}) ORDER BY execution"
+            )
+        earlier = [use for use in self._users[handle] if use[0] < execution]
+        yield from reversed(earlier[-_MOST_WRITERS:])
+
     # ---- across calls
+
+    def is_outermost(self, row: Row) -> bool:
+        """Whether a row is of eager code, or of the very graph that eager code called."""
+        graph = self._program.ops[row.op].graph
+        return graph < 0 or graph == self._call(row.execution)[0]
 
     def _call(self, execution: int) -> tuple[int, list[int]]:
         """(graph, ids of the eager tensors it was given)."""

@@ -20,6 +20,17 @@ _RANK = {Phase.BACKWARD: 1, Phase.UPDATE: 2}
 _ENTRANCES = ("Const", "ReadVariableOp", "Placeholder")
 # They hand out what was put into a variable, a list, a queue or an iterator before; how it got there is not recorded.
 _KEEPERS = ("ReadVariableOp", "Placeholder", "Iterator", "Optional", "TensorList", "Stack", "Queue", "TensorArray")
+_SOFTMAX = ("Softmax", "LogSoftmax")
+_HAND_ON = (
+    "Select", "SelectV2", "AddV2", "Add", "BroadcastTo", "Tile", "Fill", "Pack", "ConcatV2", "StridedSlice", "Slice",
+    "GatherV2", "Cast", "Placeholder", "PadV2", "MatrixBandPart", "MatrixSetDiagV3", "Mul", "Neg", "Sub",
+)  # fmt: skip
+_ONLY_MOVE = (
+    "Select", "SelectV2", "BroadcastTo", "Tile", "Pack", "Unpack", "ConcatV2", "Split", "SplitV", "StridedSlice",
+    "Slice", "GatherV2", "GatherNd", "ReverseV2", "Pad", "MatrixBandPart", "Neg",
+)  # fmt: skip
+_COMPARE = ("Minimum", "Maximum", "Min", "Max", "Less", "LessEqual", "Greater", "GreaterEqual")
+_WEIGH = ("Softmax", "LogSoftmax", "Exp", "TopKV2", "ArgMax", "Sigmoid", "Multinomial", "StatelessMultinomial")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +98,22 @@ class Trouble:
     def _bad_parents(self, row: Row) -> list[Row]:
         parents = [parent for parent in self.lineage.parents(row) if parent.is_bad and parent.seq != row.seq]
         if row.nan:  # a NaN made from a constant's infinity begins here: the constant (a mask's -inf) is innocent
-            parents = [parent for parent in parents if parent.nan or self._program.ops[parent.op].type != "Const"]
+            is_softmax = self._program.ops[row.op].type in _SOFTMAX
+            parents = [parent for parent in parents if not self._is_fill(parent, is_softmax)]
         return parents
+
+    def _is_fill(self, row: Row, for_softmax: bool, depth: int = 12) -> bool:
+        """Infinities that the program means: a constant's, or, on the way into a softmax, a mask's -inf that was given;
+        handed on, selected and added, but not computed."""
+        if row.nan != 0 or depth == 0:
+            return False
+        op = self._program.ops[row.op]
+        if op.type == "Const":
+            return True
+        parents = [parent for parent in self.lineage.parents(row) if parent.is_bad and parent.seq != row.seq]
+        if not parents:
+            return for_softmax and row.is_input and not row.pos_inf
+        return op.type in _HAND_ON and all(self._is_fill(parent, for_softmax, depth - 1) for parent in parents)
 
     @cached_property
     def _children(self) -> dict[int, list[Row]]:
@@ -135,6 +160,8 @@ class Trouble:
             return not self._scales_loss
         if self._children.get(row.seq) or self.healed_by(row) is not None:
             return False  # what came of it is looked at in its turn
+        if row.is_input and op.type.endswith("Dataset"):
+            return False  # a pipeline may leave bad records out; those that come through are looked at where they do
         is_given = op.type in _ENTRANCES or row.is_input
         return row.nan != 0 or (row.elements == 1 and not is_given)
 
@@ -168,27 +195,51 @@ class Trouble:
         return origins[:1] if self._is_partial else origins  # what lies between two rows may not have been recorded
 
     def _distinct(self, roots: list[Row]) -> list[Row]:
+        made = [(row.step, row.seq) for row in roots if not self._is_kept(row)]
+        began = min(made) if made else min(((row.step, row.seq) for row in roots), default=(0, 0))
+        makers = [row for row in roots if self._program.ops[row.op].type not in _ONLY_MOVE]
         kept: list[Row] = []
         places = set()
-        for row in roots:
+        for row in makers or roots:  # what only hands on did not begin here, though what it was given has no row
             op = self._program.ops[row.op]
             frame = self._program.user_frame(op)
             place = (frame.file, frame.line) if frame else (op.graph, op.name)
-            if place in places or (kept and self._is_carried(row, op, kept)):
+            if place in places or self._is_carried(row, op, kept, began):
                 continue
             places.add(place)
             kept.append(row)
         return kept
 
-    def _is_carried(self, row: Row, op: Op, earlier: list[Row]) -> bool:
+    def _is_kept(self, row: Row) -> bool:
+        """Out of something that the program keeps: it may have gone bad long before it was looked at."""
+        return row.is_input or self._program.ops[row.op].type.startswith(_KEEPERS)
+
+    def _is_carried(self, row: Row, op: Op, earlier: list[Row], began: tuple[int, int]) -> bool:
         """Bad through what the program keeps from step to step, after trouble that was found already."""
-        first = earlier[0]
-        later = row.step > first.step or (row.step == first.step and row.seq > first.seq)
-        if later and (row.is_input or op.type.startswith(_KEEPERS)):
-            return True
+        if self._is_kept(row):
+            # An array that the program hands over may have come of trouble in an earlier step, but hardly in this one.
+            is_handed = row.is_input and self.lineage.is_outermost(row)
+            if row.step > began[0] or (row.step == began[0] and row.seq > began[1] and not is_handed):
+                return True
         # A gradient's own root at a forward op that is in trouble already is the same story.
-        if op.phase == Phase.BACKWARD and op.forward >= 0:
-            return any(op.forward == kept.op for kept in earlier)
+        if op.phase == Phase.BACKWARD and op.forward >= 0 and any(op.forward == kept.op for kept in earlier):
+            return True
+        # Numbers that grow overflow at their end first, and in later steps further and further up.
+        return not row.nan and any(
+            row.step > kept.step and not kept.nan and self._leads_to(op, self._program.ops[kept.op]) for kept in earlier
+        )
+
+    def _leads_to(self, op: Op, end: Op) -> bool:
+        """Whether an op, or for an op of a gradient the one that it differentiates, is upstream of another."""
+        start = op.forward if op.phase == Phase.BACKWARD and op.forward >= 0 else op.number
+        seen, waiting = {start}, [start]
+        while waiting:
+            for reader in self._program.readers.get(waiting.pop(), ()):
+                if reader.number == end.number:
+                    return True
+                if reader.number not in seen:
+                    seen.add(reader.number)
+                    waiting.append(reader.number)
         return False
 
     # ---- no trouble
@@ -197,12 +248,16 @@ class Trouble:
     def harmless(self) -> list[Harmless]:
         """Places where bad values appeared that are part of no trouble, one for each line and op type."""
         troubled = self._ancestors_of_harm()
+        frames = [self._program.user_frame(self._program.ops[row.op]) for row in self.origins]
+        lines = {(frame.file, frame.line) for frame in frames if frame is not None}
         found: dict[tuple, Harmless] = {}
         for row in self._firsts:
             op = self._program.ops[row.op]
             if row.seq in troubled or self._parents.get(row.seq):
                 continue
             frame = self._program.user_frame(op)
+            if frame is not None and (frame.file, frame.line) in lines:
+                continue  # part of the story that is told of this line
             key = (frame.file, frame.line, op.type) if frame else (op.graph, op.name, op.type)
             if key not in found:
                 found[key] = self._reason(row, op)
@@ -224,14 +279,12 @@ class Trouble:
             return Harmless(row, op, "loss_scale_overflow")
         end = self._end_of(row)
         by = self.healed_by(end)
-        if not row.nan and (by is not None and by.type in ("Minimum", "Maximum", "Min", "Max", "Less", "Greater")):
-            return Harmless(row, op, "infinite_initial_value", by)
-        if not row.nan and op.type in (*_ENTRANCES, "SelectV2", "Select", "Fill", "Mul", "AddV2", "Cast", "Sub"):
-            if by is not None and by.type in ("Softmax", "LogSoftmax", "Exp", "Max", "TopKV2", "ArgMax", "Sigmoid"):
-                return Harmless(row, op, "mask_fill", by)
-            if row.elements == 1:
-                return Harmless(row, op, "infinite_initial_value", by)
-            return Harmless(row, op, "mask_fill", by)
+        if not row.nan and by is not None and by.type in _COMPARE:
+            is_array = row.elements > 1 or end.elements > 1
+            return Harmless(row, op, "mask_fill" if is_array else "infinite_initial_value", by)
+        if not row.nan and (row.is_input or op.type in (*_ENTRANCES, *_HAND_ON)):
+            is_array = row.elements > 1 or end.elements > 1 or (by is not None and by.type in _WEIGH)
+            return Harmless(row, op, "mask_fill" if is_array else "infinite_initial_value", by)
         return Harmless(row, op, "healed", by)
 
     def _end_of(self, row: Row) -> Row:

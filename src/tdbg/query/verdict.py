@@ -17,6 +17,7 @@ from tdbg.store.reader import Trace
 
 NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
 _MOST_ORIGINS = 8
+_OUTSIDE = ("PyFunc", "PyFuncStateless", "EagerPyFunc", "RestoreV2")  # values that TensorFlow did not compute
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row) 
 
 
 def _kind(row: Row, op: Op, cause: Cause) -> str:
-    if row.is_input or cause.name.endswith("_in_data"):
+    if row.is_input or cause.name.endswith("_in_data") or op.type in _OUTSIDE:
         return "data"
     if op.phase in (Phase.BACKWARD, Phase.UPDATE):
         return op.phase.label

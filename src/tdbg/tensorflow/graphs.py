@@ -177,6 +177,8 @@ class Graphs:
             record.fresh_reads.add(op.inputs[0].name)  # what is read next is what was just assigned
         elif writes_variable(op.type) and op.inputs:
             record.fresh_reads.discard(op.inputs[0].name)
+        if op.name.startswith(NAMES):  # an observer, where they are Python code
+            return []
         if not self._keeps_rows or op.type in SILENT or op.type == "Const" or (self._only_health and op.type in SAFE):
             return []
         if op.type == "ReadVariableOp":
