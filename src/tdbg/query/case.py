@@ -275,6 +275,11 @@ class Case:
                 return False
         return False
 
+    def is_made_in(self, function: str) -> bool:
+        """Whether a function of a library with just this name made the op."""
+        frames = self.program.stack(self.op.stack)
+        return any(frame.function == function for frame in frames if not frame.is_user)
+
     def stack_has(self, part: str) -> bool:
         """Whether the op was made by code of a file, or a function, with this in its name."""
         return any(part in frame.file or part in frame.function for frame in self.program.stack(self.op.stack))

@@ -17,6 +17,7 @@ from tdbg.query.rows import IS_BAD, Row, Rows
 
 _MOST_ROWS, _MOST_EXECUTIONS = 50_000, 400
 _RANK = {Phase.BACKWARD: 1, Phase.UPDATE: 2}
+_SOFTMAX = ("Softmax", "LogSoftmax")
 _ENTRANCES = ("Const", "ReadVariableOp", "Placeholder")
 # They hand out what was put into a variable, a list, a queue or an iterator before; how it got there is not recorded.
 _KEEPERS = ("ReadVariableOp", "Placeholder", "Iterator", "Optional", "TensorList", "Stack", "Queue", "TensorArray")
@@ -88,6 +89,8 @@ class Trouble:
         parents = [parent for parent in self.lineage.parents(row) if parent.is_bad and parent.seq != row.seq]
         if row.nan:  # a NaN made from a constant's infinity begins here: the constant (a mask's -inf) is innocent
             parents = [parent for parent in parents if parent.nan or self._program.ops[parent.op].type != "Const"]
+            if self._program.ops[row.op].type in _SOFTMAX:  # and so are all -inf that mask a row completely
+                parents = [parent for parent in parents if parent.nan or parent.pos_inf]
         return parents
 
     @cached_property

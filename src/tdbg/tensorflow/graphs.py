@@ -171,8 +171,9 @@ class Graphs:
     def _observe(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> list[Any]:
         evidence = [t for t in op.inputs if code_of(t.dtype).is_number] if op.type in RISKY else []
         replaced = list(op.outputs)
+        flags = int(Flag.INPUT) if op.type in ENTRANCES else 0
         for slot in slots:
-            ids = [op.number, slot, record.number, 0, int(record.detached)]
+            ids = [op.number, slot, record.number, flags, int(record.detached)]
             replaced[slot] = self._observers.observe(graph, op.outputs[slot], ids, evidence)
         return replaced
 

@@ -18,7 +18,7 @@ from tdbg.query.case import Case
 from tdbg.query.trial import Trial
 
 FAMILIES = (
-    "data", "optimiser", "custom_gradient", "masking", "logarithms", "linear_algebra", "losses", "division", "roots",
+    "data", "optimiser", "custom_gradient", "masking", "linear_algebra", "logarithms", "losses", "division", "roots",
     "powers", "trigonometry", "exponentials", "precision", "reductions", "gather", "generic",
 )  # fmt: skip
 

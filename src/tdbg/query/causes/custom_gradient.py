@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
-from tdbg.query.causes.wording import in_wide
+from tdbg.query.causes.wording import in_wide, share
 
 
 @rule(first=True)
@@ -18,6 +18,10 @@ def users_gradient(case: Case) -> Cause | None:
         return None
     own = frames[at].function.rpartition(".")[2]
     zeros = [fact for fact in case.inputs if fact.row.zero]
-    what = f"; {zeros[-1].row.zero:,} of its inputs' elements are exactly 0" if zeros else ""
+    what = (
+        f"; in input {zeros[-1].index} {share(zeros[-1].row.zero or 0, zeros[-1].row.elements, 'exactly 0')}"
+        if zeros
+        else ""
+    )
     reason = f"the gradient written by hand in {own}() gives a bad value: {case.op.type} of finite numbers{what}"
     return Cause("custom_gradient", reason, in_wide(case), Fix(f"guard {case.op.type} in {own}() as in a forward pass"))

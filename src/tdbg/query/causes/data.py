@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tdbg.model import Phase
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
@@ -10,6 +12,7 @@ from tdbg.query.program import short_path
 _PIPELINE = Fix("look at where this data is read or computed; drop or repair such records in the pipeline")
 _SOURCES = ("IteratorGetNext", "Placeholder", "OptionalGetValue", "Const")
 _LOADS = ("load_weights", "load_own_variables", "set_weights", "Checkpoint.restore", "Checkpoint.read", "load_model")
+_STAGE = re.compile(r"Dataset(V\d+)?$")
 _WRITES = ("AssignVariableOp", "VarHandleOp", "Const", "Fill", "RandomStandardNormal", "Cast")
 
 
@@ -74,7 +77,7 @@ def _batch(case: Case) -> tuple[str, ...]:
 
 def _pipeline(case: Case) -> tuple[str, ...]:
     """The lines of the program that make a dataset, when there is one only."""
-    stages = [op for op in case.program.ops.values() if "Dataset" in op.type and op.graph < 0]
+    stages = [op for op in case.program.ops.values() if _STAGE.search(op.type) and op.graph < 0]
     frames = [(op, case.program.user_frame(op)) for op in stages]
     named = [f"{op.type} ({short_path(frame.file)}:{frame.line})" for op, frame in frames if frame]
     return (f"pipeline: {' → '.join(named)}",) if 0 < len(named) <= 6 else ()

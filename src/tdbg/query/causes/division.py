@@ -15,6 +15,7 @@ from tdbg.query.rows import Row
 from tdbg.query.trial import Samples, samples_of
 
 _DECOMPOSITIONS = ("SelfAdjointEigV2", "Svd", "Eig")
+_FOLLOWING = {"Log": f.log, "Sqrt": f.sqrt, "Rsqrt": f.rsqrt, "Reciprocal": f.reciprocal, "Log1p": f.log1p}
 _SQUARES = ("Square", "SquaredDifference", "Mul", "Pow")
 
 
@@ -109,6 +110,12 @@ def _guarded(case: Case, makers: list[str] = ()) -> Fix | None:  # type: ignore[
         text = "tf.math.l2_normalize(x, axis) has an epsilon; or tf.math.divide_no_nan, which gives 0 there"
     bound = tiny(case)
     bounded = Proposal(f"bound the denominator from below (by {bound})", f.divide_at_least(float(bound)))
+    after = _FOLLOWING.get(case.read_by[0].op.type) if len(case.read_by) == 1 else None
+    if after is not None:  # a quotient of 0 may be as bad for what reads it
+        below = code(case, r.division, f"{{0}} / {{tf}}.maximum({{3}}, {bound})")
+        bounded = Proposal(bounded.text, f.then(f.divide_at_least(float(bound)), after), below)
+        zero = Proposal(text, f.then(f.divide_no_nan, after), quotient)
+        return propose(f.then(f.divide, after), samples, zero, bounded)
     return propose(f.divide, samples, Proposal(text, f.divide_no_nan, quotient), bounded)
 
 

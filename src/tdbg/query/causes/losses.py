@@ -5,6 +5,7 @@ from __future__ import annotations
 from tdbg.model import DType
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.rows import Row
 
 
 @rule("CTCLoss", "CTCLossV2")
@@ -12,13 +13,20 @@ def infeasible(case: Case) -> Cause | None:
     if not case.row.pos_inf:
         return None
     lengths = case.input(3)
-    steps = f" of {lengths.min:.0f} to {lengths.max:.0f} time steps" if lengths is not None and lengths.max else ""
+    span = _span(lengths)
+    steps = f" of {span} time steps" if lengths is not None and lengths.max else ""
     text = (
-        f"no alignment exists: for {case.row.pos_inf:,} of {case.row.elements:,} samples the labels, with a blank between "
-        f"equal neighbours, are longer than the input{steps}"
+        f"no alignment exists: for {case.row.pos_inf:,} of {case.row.elements:,} samples the labels, with a blank "
+        f"between equal neighbours, are longer than the input{steps}"
     )
     fix = Fix("leave such samples out (labels plus repeats must not be longer than the input), or mask their loss")
     return Cause("ctc_infeasible", text, fix=fix)
+
+
+def _span(row: Row | None) -> str:
+    if row is None or row.min is None or row.max is None:
+        return ""
+    return f"{row.min:.0f}" if row.min == row.max else f"{row.min:.0f} to {row.max:.0f}"
 
 
 @rule("SparseSoftmaxCrossEntropyWithLogits")

@@ -47,7 +47,8 @@ def hidden_forward(case: Case) -> Cause | None:
         f"{forward.op.type} gives {bad}; {how} hides that in the forward pass, but the gradient of {forward.op.type} "
         "is bad there as well, and 0 times infinity is NaN"
     )
-    evidence = (*at_element(forward, f"{forward.op.type.lower()}({{0}})"), f"hidden by {place_of(shield)}")
+    formula = "{0} / {1}" if forward.op.type in ("RealDiv", "Div") else f"{forward.op.type.lower()}({{0}})"
+    evidence = (*at_element(forward, formula, len(forward.inputs) - 1), f"hidden by {place_of(shield)}")
     return Cause(name, reason, evidence, _safe_input(case, forward, name))
 
 
@@ -121,3 +122,16 @@ def _finite_mask(value: str) -> Fix | None:
 
     samples = Samples((np.array([[-np.inf, -np.inf]], np.float32),), "a row of two logits, both masked")
     return propose(f.softmax, samples, Proposal(f"mask with {value} instead of -inf, or leave such rows out", masked))
+
+
+@rule("Mul", "MatMul")
+def mask_times_infinity(case: Case) -> Cause | None:
+    """0 · ∞: a mask can be multiplied onto finite values only."""
+    infinite = [fact for fact in case.inputs if (fact.row.neg_inf or fact.row.pos_inf) and not fact.row.nan]
+    zeros = [fact for fact in case.inputs if fact.row.zero]
+    if not case.row.nan or not infinite or not zeros:
+        return None
+    text = f"0 times infinity is NaN: the infinity {infinite[0].came_from()}, the 0 {zeros[-1].came_from()}"
+    chosen = "tf.where(mask, value, 0.0) in place of the product"
+    value = "-6e4" if case.row.label == "float16" else "-1e9"
+    return Cause("wrong_mask", text, fix=Fix(f"{chosen}; or a finite number, {value}, in place of infinity"))

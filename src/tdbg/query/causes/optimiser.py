@@ -22,7 +22,8 @@ def epsilon_underflow(case: Case) -> Cause | None:
         f"the optimizer divides by a second moment of 0, and {why}: {share(below.zero, below.elements, 'exactly 0')}"
     )
     smallest = "1e-4" if case.dtype == DType.FLOAT16 else "1e-7"
-    fix = Fix(f"epsilon={smallest} or more in the optimizer ({kind}); or keep the weights in float32 (mixed_float16)")
+    wider = "; or keep the weights in float32 (policy mixed_float16)" if kind == "float16" else ""
+    fix = Fix(f"epsilon={smallest} or more in the optimizer{wider}")
     return Cause("adam_eps_underflow", reason, fix=fix)
 
 

@@ -19,7 +19,17 @@ LARGEST = {
     DType.FLOAT8_E4M3B11FNUZ: 30.0,
     DType.FLOAT8_E5M2FNUZ: 57344.0,
 }
-_PRODUCTS: tuple[str, ...] = ("Mul", "MatMul", "BatchMatMulV2", "BatchMatMulV3", "Square", "SquaredDifference", "Pow", "Prod", "Cumprod")
+_PRODUCTS: tuple[str, ...] = (
+    "Mul",
+    "MatMul",
+    "BatchMatMulV2",
+    "BatchMatMulV3",
+    "Square",
+    "SquaredDifference",
+    "Pow",
+    "Prod",
+    "Cumprod",
+)
 _PRODUCTS += ("Conv2D", "Conv1D", "Conv3D", "DepthwiseConv2dNative", "Einsum", "Conv2DBackpropInput")
 _PRODUCTS += ("Conv2DBackpropFilter", "L2Loss")
 _SUMS = ("Sum", "AddV2", "Add", "AddN", "BiasAdd", "Sub", "Mean", "Cumsum", "UnsortedSegmentSum", "BiasAddGrad")
@@ -43,7 +53,7 @@ def too_large_for_type(case: Case) -> Cause | None:
     return Cause("cast_overflow", text, at_element(case, f"{kind}({{0}})"), Fix(f"keep this value in {wide}"))
 
 
-@rule(*_PRODUCTS, *_SUMS)
+@rule(*_PRODUCTS, *_SUMS, "ReciprocalGrad", "InvGrad", "RsqrtGrad")
 def too_large(case: Case) -> Cause | None:
     out = case.row
     rows = [fact.row for fact in case.inputs if fact.row.max is not None and DType(fact.row.dtype).is_floating]

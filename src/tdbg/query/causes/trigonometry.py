@@ -26,6 +26,16 @@ def outside_domain(case: Case) -> Cause | None:
     return _explain(case, case, "")
 
 
+@slope_rule("Atan2")
+def angle_of_nothing(case: Case) -> Cause | None:
+    below = case.input(1)
+    if below is None or not below.zero:
+        return None
+    text = "the angle of the point (0, 0) has no slope: the gradient of atan2(y, x) divides by x² + y², which is 0"
+    fix = Fix("keep (0, 0) away from atan2: tf.where on its inputs as well as on its result")
+    return Cause("trig_domain", text, at_element(case, "{0} / {1}", 1), fix)
+
+
 @slope_rule(*_KNOWN)
 def slope_at_edge(case: Case) -> Cause | None:
     forward = case.forward_case

@@ -51,4 +51,4 @@ def in_wide(case: Case) -> tuple[str, ...]:
         return ("computed again in float64 it is bad as well: a wider type does not help",)
     at = case.element if case.element is not None and output.shape == case.output_shape else None
     value = float(output[at]) if at is not None else float(np.abs(output).max())
-    return (f"computed again in float64 it is finite ({value:.4g}): it is the range of {case.row.label} that is left",)
+    return (f"computed again in float64 it is {value:.4g}: only the range of {case.row.label} is too small",)
