@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tdbg.model import DType
+from tdbg.model import DType, Phase
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.wording import at_element, in_wide
@@ -78,6 +78,8 @@ def too_large(case: Case) -> Cause | None:
         return None
     by = " by ".join(f"{size:.4g}" for size in sizes[:2])
     text = f"the product is larger than {out.label} can hold ({case.op.type} of numbers up to {by})"
+    if case.op.phase == Phase.UPDATE:
+        return Cause("mul_overflow", f"{text}, in the optimizer's update", evidence, Fix("a smaller learning rate"))
     fix = Fix(
         "look for values that grow from step to step: a smaller learning rate, gradient clipping, normalised inputs"
     )
