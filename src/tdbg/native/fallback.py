@@ -251,6 +251,10 @@ class _Seen:
             self.flags |= Flag.BAD
         _now.bad_events += bool(self.flags & Flag.BAD)
 
+    def keep_if_bad(self) -> None:
+        """Bad data is kept whole: which sample is it?"""
+        self.keep = bool(self.flags & Flag.BAD and _now.values_when_bad and _values.allows(self.op))
+
     def emit(self) -> None:
         if _now.mode == Mode.NONE or _ring is None:
             return
@@ -270,8 +274,10 @@ def _record(seen: _Seen, inputs: Sequence[tuple[int, int, np.ndarray, int]]) -> 
     if not seen.flags & Flag.BAD:
         seen.emit()
         return
-    if not any(reference.has_bad(array) for _, _, array, _ in inputs):
+    is_origin = not any(reference.has_bad(array) for _, _, array, _ in inputs)
+    if is_origin:
         seen.flags |= Flag.ORIGIN
+    if is_origin or _made_nan(seen, inputs):
         seen.keep = _now.values_when_bad and _values.allows(seen.op)
     seen.emit()
     if seen.keep:
@@ -279,6 +285,15 @@ def _record(seen: _Seen, inputs: Sequence[tuple[int, int, np.ndarray, int]]) -> 
             evidence = replace(seen, slot=slot, tensor=tensor, array=array, dtype=dtype, flags=int(Flag.EVIDENCE))
             evidence.measure()
             evidence.emit()
+
+
+def _made_nan(seen: _Seen, inputs: Sequence[tuple[int, int, np.ndarray, int]]) -> bool:
+    """A NaN out of infinities begins here as well, though the inputs are not good."""
+    return _has_nan(seen.array) and not any(_has_nan(array) for _, _, array, _ in inputs)
+
+
+def _has_nan(array: np.ndarray) -> bool:
+    return reference.summarize(array).nan > 0
 
 
 def tensor(op: int, slot: int, graph: int, flags: int, execution: int, array: Any, dtype: int) -> None:
@@ -303,6 +318,8 @@ def graph_tensor(
     seen.iteration = iteration
     seen.measure()
     if not evidence:
+        if flags & Flag.INPUT:
+            seen.keep_if_bad()
         seen.emit()
         return
     known = [(at, -1, one, reference.DTYPES.get(one.dtype.name)) for at, one in enumerate(evidence)]
@@ -384,6 +401,7 @@ def _eager_inputs(op: int, inputs: Sequence[Any], dtypes: int, as_buffer: AsBuff
             if seen is not None:
                 seen.flags = int(Flag.INPUT)
                 seen.measure()
+                seen.keep_if_bad()
                 seen.emit()
     _push_call(EXECUTION, execution, op, -1, inputs)
     return execution

@@ -334,16 +334,22 @@ typedef struct {
 
 /* An eager op gave a bad output. If every input is good the op is where it began: keep it all. */
 static void record_bad(tdbg_observation *output, tensors inputs, PyObject *as_buffer) {
-  bool origin = true;
+  bool origin = true, made_nan = output->numbers.nan > 0; /* a NaN out of infinities begins here as well */
   held bytes;
-  for (Py_ssize_t i = 0; i < inputs.count && origin; i++) {
+  for (Py_ssize_t i = 0; i < inputs.count && (origin || made_nan); i++) {
     int dtype = dtype_of(inputs.items[i]);
     if (!tdbg_dtype_size(dtype) || !hold(inputs.items[i], as_buffer, &bytes)) continue;
-    origin = tdbg_has_bad(bytes.view.buf, bytes.view.len / tdbg_dtype_size(dtype), dtype) != 1;
+    if (tdbg_has_bad(bytes.view.buf, bytes.view.len / tdbg_dtype_size(dtype), dtype) == 1) {
+      origin = false;
+      tdbg_observation seen = {.flags = 0};
+      describe(&bytes, dtype, &seen);
+      measure(&seen);
+      made_nan = made_nan && !seen.numbers.nan;
+    }
     release(&bytes);
   }
   if (origin) output->flags |= TDBG_ORIGIN;
-  output->keep = origin && tdbg_values_when_bad && tdbg_value_allowed(output->op);
+  output->keep = (origin || made_nan) && tdbg_values_when_bad && tdbg_value_allowed(output->op);
   emit(output);
   for (Py_ssize_t i = 0; i < inputs.count && output->keep; i++) {
     int dtype = dtype_of(inputs.items[i]);
@@ -373,6 +379,7 @@ static void record_new_inputs(tdbg_observation seen, tensors inputs, uint64_t dt
     seen.tensor = id;
     seen.flags = TDBG_INPUT;
     measure(&seen);
+    seen.keep = seen.flags & TDBG_BAD && tdbg_values_when_bad && tdbg_value_allowed(seen.op);
     emit(&seen);
     release(&bytes);
   }

@@ -122,6 +122,16 @@ static void describe(const TF_Tensor *tensor, const tdbg_shape *guess, tdbg_obse
   seen->shape = shape_of(tensor, guess);
 }
 
+/* A NaN out of infinities (a softmax whose logits are all -inf) begins here as well, though its inputs are not good. */
+static bool made_nan(const tdbg_observation *output, tdbg_observation *inputs, int count) {
+  if (!output->numbers.nan) return false;
+  for (int i = 0; i < count; i++) {
+    tdbg_measure(&inputs[i]);
+    if (inputs[i].numbers.nan) return false;
+  }
+  return true;
+}
+
 /* The output is bad. Were the inputs good? Then this op is where it began: keep output and inputs whole. */
 static void record_bad(TF_OpKernelContext *context, TF_Status *status, tdbg_observation *output, int inputs) {
   TF_Tensor *tensors[TDBG_INLINE_INPUTS];
@@ -140,7 +150,7 @@ static void record_bad(TF_OpKernelContext *context, TF_Status *status, tdbg_obse
   }
   origin = origin && got == inputs;
   if (origin) output->flags |= TDBG_ORIGIN;
-  bool keep = output->keep = origin && tdbg_values_when_bad && tdbg_value_allowed(output->op);
+  bool keep = output->keep = tdbg_values_when_bad && (origin || made_nan(output, seen, got)) && tdbg_value_allowed(output->op);
   tdbg_emit(output, true);
   for (int i = 0; i < got; i++) {
     if (keep) {
@@ -197,6 +207,8 @@ static char *look(observer *self, TF_OpKernelContext *context, const TF_Tensor *
     seen.execution = self->detached ? -1 : tdbg_execution_of(TF_GetStepId(context), self->graph);
     tdbg_measure(&seen);
     int evidence = seen.flags & TDBG_BAD ? TF_NumInputs(context) - 1 : 0;
+    if (seen.flags & TDBG_BAD && seen.flags & TDBG_INPUT) /* bad data: which sample is it? */
+      seen.keep = tdbg_values_when_bad && tdbg_value_allowed(seen.op);
     if (evidence > 0)
       record_bad(context, status, &seen, evidence);
     else

@@ -5,6 +5,7 @@ A case is what the rules for causes look at.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,13 @@ from tdbg.query.program import Op, Program, short_path
 from tdbg.query.rows import Row, Rows
 from tdbg.store.reader import Trace
 
-_MOVE = ("Identity", "IdentityN", "Reshape", "Transpose", "ExpandDims", "Squeeze", "StopGradient", "Cast")
+_MOVE = ("Identity", "IdentityN", "Reshape", "Transpose", "ExpandDims", "Squeeze", "StopGradient")
+SHIELDS = ("Select", "SelectV2", "ClipByValue", "Maximum", "Minimum", "MulNoNan")
+# Files of libraries that compute something larger than the one op that their caller named.
+_LIBRARIES = tuple(
+    f"{os.sep}{part}{os.sep}".replace("/", os.sep)
+    for part in ("keras/src/layers", "keras/src/losses", "keras/src/optimizers", "keras/src/trainers", "tf_keras")
+)
 _LARGEST_SHOWN = 1 << 24  # elements that are searched for the one that went wrong
 
 
@@ -32,6 +39,7 @@ class InputFact:
     op: Op
     frame: Frame | None
     is_given: bool = False  # an array or a constant of the program, that no op made
+    made: Row | None = None  # the row in which its op gave it; None when that was not recorded
 
     def as_text(self) -> str:
         row = self.row
@@ -41,9 +49,14 @@ class InputFact:
             numbers = f"min {row.min:.6g}, max {row.max:.6g}{zeros}"
         elif row.zero is not None:
             numbers = f"{row.negative:,} negative, {row.zero:,} zero, {row.positive:,} positive of {row.elements:,}"
-        origin = ", given" if self.is_given else f", from {self.op.type}"
+        origin = "given" if self.is_given else f"from {self.op.type}"
         where = f", {short_path(self.frame.file)}:{self.frame.line}" if self.frame else ""
-        return f"input {self.index}: {numbers}{origin}{where}"
+        return f"input {self.index}: {numbers}, {origin}{where}"
+
+    def came_from(self) -> str:
+        """``came from Softmax, train.py:47``"""
+        where = f", {short_path(self.frame.file)}:{self.frame.line}" if self.frame else ""
+        return "was given" if self.is_given else f"came from {self.op.type}{where}"
 
 
 class Case:
@@ -66,6 +79,24 @@ class Case:
         """For an op of a gradient: the op that it differentiates."""
         return self.program.ops.get(self.op.forward) if self.op.forward >= 0 else None
 
+    @cached_property
+    def forward_case(self) -> Case | None:
+        """For an op of a gradient: the run of the op that it differentiates; of several the one that went bad."""
+        op = self.forward
+        if op is None or not self.is_backward:
+            return None
+        same = f"execution = {self.row.execution}" if op.graph >= 0 else f"seq < {self.row.seq}"
+        found = self._rows.select(
+            self._process,
+            f"op = ? AND {same} AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = 0",
+            [op.number],
+            f"ORDER BY step = {self.row.step} DESC, flags & {int(Flag.BAD)} DESC, seq DESC LIMIT 1",
+        )
+        return self._at(found[0]) if found else None
+
+    def _at(self, row: Row) -> Case:
+        return Case(self._trace, self._rows, self.program, self._process, row)
+
     @property
     def dtype(self) -> DType:
         return DType(self.row.dtype)
@@ -87,11 +118,20 @@ class Case:
             known = self._evidence.get(index) or seen
             if known is not None:
                 is_given = seen is not None and seen.is_input and maker.graph < 0
-                facts.append(InputFact(index, known, maker, self.program.user_frame(maker), is_given))
+                facts.append(InputFact(index, known, maker, self.program.user_frame(maker), is_given, seen))
         return facts
 
+    def fact(self, index: int) -> InputFact | None:
+        return next((fact for fact in self.inputs if fact.index == index), None)
+
     def input(self, index: int) -> Row | None:
-        return next((fact.row for fact in self.inputs if fact.index == index), None)
+        fact = self.fact(index)
+        return fact.row if fact else None
+
+    @cached_property
+    def made_by(self) -> dict[int, Case]:
+        """For each input the case of the op that made it, where that was recorded."""
+        return {fact.index: self._at(fact.made) for fact in self.inputs if fact.made and not fact.made.is_input}
 
     @cached_property
     def _evidence(self) -> dict[int, Row]:
@@ -129,18 +169,18 @@ class Case:
 
     # ---- the program around the op
 
-    def makers(self, index: int, steps: int = 12) -> Iterator[Op]:
+    def chain(self, index: int = 0, steps: int = 5) -> Iterator[Case]:
         """The op that made an input, then the op that made its first input, and so on; ops that move are left out."""
-        fact = next((fact for fact in self.inputs if fact.index == index), None)
-        op: Op | None = fact.op if fact is not None else self._input_op(self.op, index)
-        while op is not None and steps > 0:
+        case: Case | None = self.made_by.get(index)
+        while case is not None and steps > 0:
             steps -= 1
-            if op.type not in _MOVE:
-                yield op
-            op = self._input_op(op, 0)
+            if case.op.type not in _MOVE:
+                yield case
+            case = case.made_by.get(0)
 
-    def _input_op(self, op: Op, index: int) -> Op | None:
-        return self.program.ops.get(op.inputs[index][0]) if index < len(op.inputs) else None
+    def makers(self, index: int = 0, steps: int = 5) -> list[str]:
+        """The types of the ops behind an input, the nearest first."""
+        return [case.op.type for case in self.chain(index, steps)]
 
     def readers(self, op: Op | None = None) -> list[Op]:
         """The ops of the graph that read this one's outputs, looking through ops that move."""
@@ -150,7 +190,7 @@ class Case:
             for reader in self.program.readers.get(waiting.pop(), ()):
                 if reader.number not in seen:
                     seen.add(reader.number)
-                    if reader.type in _MOVE:
+                    if reader.type in _MOVE and not reader.observed:
                         waiting.append(reader.number)
                     else:
                         found.append(reader)
@@ -165,6 +205,86 @@ class Case:
             f"ORDER BY iteration = {self.row.iteration} DESC, seq LIMIT 1",
         )
         return found[0] if found else None
+
+    def runs_before(self) -> int:
+        """How often this op gave this output before."""
+        found = self._rows.query(
+            f"SELECT count(*) FROM tensors WHERE process = {self._process} AND op = ? AND slot = ? AND seq < ? "
+            f"AND flags & {int(Flag.EVIDENCE)} = 0",
+            [self.op.number, self.row.slot, self.row.seq],
+        )
+        return int(found[0][0])
+
+    @cached_property
+    def read_by(self) -> list[Case]:
+        """The forward ops that read this output, with what they gave."""
+        if self.op.graph >= 0:
+            rows = [self.row_of(reader) for reader in self.readers() if reader.phase == self.op.phase]
+        elif self.row.tensor >= 0:
+            rows = list(self._eager_readers())
+        else:
+            rows = []
+        return [self._at(row) for row in rows if row is not None and row.seq != self.row.seq]
+
+    def _eager_readers(self) -> list[Row]:
+        calls = self._rows.query(
+            f"SELECT execution FROM executions WHERE process = {self._process} AND execution > ? "
+            "AND list_contains(inputs, ?) LIMIT 16",
+            [self.row.execution, self.row.tensor],
+        )
+        if not calls:
+            return []
+        numbers = ", ".join(str(execution) for (execution,) in calls)
+        rows = self._rows.select(
+            self._process,
+            f"execution IN ({numbers}) AND slot = 0 AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = 0",
+            None,
+            "ORDER BY seq",
+        )
+        return [row for row in rows if self.program.ops[row.op].phase == self.op.phase]
+
+    @cached_property
+    def hidden_by(self) -> Case | None:
+        """The op (a where, a clip) behind which the bad values of this forward op are gone, if all of them are."""
+        if not self.row.is_bad or self.is_backward:
+            return None
+        waiting, seen, shield = [self], {self.row.seq}, None
+        while waiting and len(seen) < 64:
+            readers = waiting.pop().read_by
+            if not readers:
+                return None
+            for reader in readers:
+                if reader.row.is_bad and reader.row.seq not in seen:
+                    seen.add(reader.row.seq)
+                    waiting.append(reader)
+                elif not reader.row.is_bad and reader.op.type in SHIELDS:
+                    shield = reader
+        return shield
+
+    @cached_property
+    def library(self) -> str:
+        """What the user's file calls TensorFlow; "" when it does not import it under a name."""
+        return self.program.imported_as("tensorflow", self.frame) if self.frame else ""
+
+    @cached_property
+    def is_written_by_user(self) -> bool:
+        """Whether the user's own line asks for this op, and not a layer, a loss or an optimizer that the line calls."""
+        op = self.forward if self.is_backward and self.forward is not None else self.op
+        for frame in self.program.stack(op.stack):
+            if frame.is_user:
+                return True
+            if any(part in frame.file for part in _LIBRARIES):
+                return False
+        return False
+
+    def is_made_in(self, function: str) -> bool:
+        """Whether a function of a library with just this name made the op."""
+        frames = self.program.stack(self.op.stack)
+        return any(frame.function == function for frame in frames if not frame.is_user)
+
+    def stack_has(self, part: str) -> bool:
+        """Whether the op was made by code of a file, or a function, with this in its name."""
+        return any(part in frame.file or part in frame.function for frame in self.program.stack(self.op.stack))
 
     # ---- values
 
@@ -181,6 +301,10 @@ class Case:
     def output_value(self) -> np.ndarray | None:
         """The bad output itself, when it was kept."""
         return self._array(self.row)
+
+    @property
+    def output_shape(self) -> tuple[int, ...] | None:
+        return None if self.output_value is None else self.output_value.shape
 
     @cached_property
     def input_values(self) -> dict[int, np.ndarray]:

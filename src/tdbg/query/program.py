@@ -139,6 +139,15 @@ class Program:
         _, first, last = min(simple)
         return textwrap.dedent("\n".join(lines[first - 1 : last]))
 
+    def imported_as(self, module: str, frame: Frame) -> str:
+        """The name under which a file imports a module, ``tf`` for tensorflow; "" when it does not."""
+        try:
+            tree = ast.parse("\n".join(self._sources.get(frame.file, [])))
+        except (SyntaxError, ValueError):
+            return ""
+        imports = [alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+        return next((alias.asname or alias.name for alias in imports if alias.name == module), "")
+
     @cached_property
     def readers(self) -> dict[int, list[Op]]:
         """The ops that take an output of each op."""

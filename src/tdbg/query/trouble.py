@@ -17,6 +17,7 @@ from tdbg.query.rows import IS_BAD, Row, Rows
 
 _MOST_ROWS, _MOST_EXECUTIONS = 50_000, 400
 _RANK = {Phase.BACKWARD: 1, Phase.UPDATE: 2}
+_SOFTMAX = ("Softmax", "LogSoftmax")
 _ENTRANCES = ("Const", "ReadVariableOp", "Placeholder")
 # They hand out what was put into a variable, a list, a queue or an iterator before; how it got there is not recorded.
 _KEEPERS = ("ReadVariableOp", "Placeholder", "Iterator", "Optional", "TensorList", "Stack", "Queue", "TensorArray")

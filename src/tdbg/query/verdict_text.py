@@ -75,7 +75,8 @@ def _story(origin: Origin) -> list[str]:
         lines.append(f"    fix: {cause.fix.text}")
         lines += [f"    +    {line}" for line in cause.fix.code.splitlines()]
         if cause.fix.trial is not None:
-            lines.append(f"    tried on the recorded inputs: {cause.fix.trial.before} → {cause.fix.trial.after}")
+            trial = cause.fix.trial
+            lines.append(f"    tried on {trial.on}: {trial.before} → {trial.after}")
     if origin.reach.as_text():
         lines.append(f"    reached: {origin.reach.as_text()}")
     return lines

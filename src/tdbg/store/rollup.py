@@ -75,7 +75,7 @@ def merge(parts: Sequence[pa.Table], kind: str, also_by: Sequence[str] = ()) -> 
 def _ones(rows: pa.Table, kind: str) -> dict[str, np.ndarray]:
     given = {name: _numpy(rows[name]) for name in SOURCE_COLUMNS}
     seq, flags = given["seq"], given["flags"]
-    bad = (flags & Flag.BAD) != 0
+    bad = ((flags & Flag.BAD) != 0) & ((flags & Flag.EVIDENCE) == 0)
     ones = {key: given[key] for key in KEYS[kind]}
     ones |= {
         "rows": np.ones(len(seq), np.int64),

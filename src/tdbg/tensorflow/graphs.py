@@ -284,9 +284,10 @@ class Graphs:
     def _observe(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int], checked: list[int]) -> list[Any]:
         evidence = self._evidence(op, bool(checked))
         replaced = list(op.outputs)
+        flags = int(Flag.INPUT) if op.type in ENTRANCES else 0
         for slot in sorted({*slots, *checked}):
             check = self.checks.number << 8 if self.checks is not None and slot in checked else 0
-            ids = [op.number, slot, record.number, 0, record.detached | (slot not in slots) << 1 | check]
+            ids = [op.number, slot, record.number, flags, record.detached | (slot not in slots) << 1 | check]
             replaced[slot] = self._observers.observe(graph, op.outputs[slot], ids, evidence)
         return replaced
 

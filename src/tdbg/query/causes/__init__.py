@@ -1,8 +1,9 @@
 """A case in, its cause out: what the numbers prove about why a value went bad, and what to change.
 
 One file per family of causes. A rule is a function that takes a ``Case`` and gives a ``Cause``, or None when the
-numbers do not prove it; ``@rule("Log", ...)`` registers it for op types, ``@rule()`` for all. Rules for an op type are
-asked in the order of their files and lines, then those for all. What no rule proves is ``unknown``, said honestly.
+numbers do not prove it; ``@rule("Log", ...)`` registers it for op types, ``@rule()`` for all, ``@rule(first=True)`` for
+all and before the others, ``@slope_rule("Log", ...)`` for ops of the gradient of such a forward op. They are asked in
+the order of their files and lines. What no rule proves is ``unknown``, said honestly.
 """
 
 from __future__ import annotations
@@ -14,19 +15,12 @@ from importlib import import_module
 from typing import Any
 
 from tdbg.query.case import Case
+from tdbg.query.trial import Trial
 
-FAMILIES = ("data", "logarithms", "division", "roots", "overflow")
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """The op and its replacement, both executed on the recorded inputs: forward and gradient."""
-
-    before: str
-    after: str
-
-    def as_dict(self) -> dict[str, str]:
-        return {"before": self.before, "after": self.after}
+FAMILIES = (
+    "data", "optimiser", "custom_gradient", "masking", "linear_algebra", "logarithms", "losses", "division", "roots",
+    "powers", "trigonometry", "exponentials", "precision", "reductions", "gather", "generic",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +46,28 @@ class Cause:
 
 
 Rule = Callable[[Case], Cause | None]
+_FIRST, _ALL = "first of all", "all"
 _rules: dict[str, list[Rule]] = defaultdict(list)
+_slope_rules: dict[str, list[Rule]] = defaultdict(list)
 
 
-def rule(*op_types: str) -> Callable[[Rule], Rule]:
+def rule(*op_types: str, first: bool = False) -> Callable[[Rule], Rule]:
     """Registers a rule for these op types; without any, for all."""
 
     def register(function: Rule) -> Rule:
-        for op_type in op_types or ("",):
+        for op_type in op_types or (_FIRST if first else _ALL,):
             _rules[op_type].append(function)
+        return function
+
+    return register
+
+
+def slope_rule(*forward_types: str) -> Callable[[Rule], Rule]:
+    """Registers a rule for bad values that begin in the gradient of these op types."""
+
+    def register(function: Rule) -> Rule:
+        for op_type in forward_types:
+            _slope_rules[op_type].append(function)
         return function
 
     return register
@@ -69,7 +76,8 @@ def rule(*op_types: str) -> Callable[[Rule], Rule]:
 def find_cause(case: Case) -> Cause:
     for family in FAMILIES:
         import_module(f"{__name__}.{family}")
-    for candidate in (*_rules[case.op.type], *_rules[""]):
+    slopes = _slope_rules.get(case.forward.type, []) if case.is_backward and case.forward else []
+    for candidate in (*_rules[_FIRST], *slopes, *_rules.get(case.op.type, ()), *_rules[_ALL]):
         cause = candidate(case)
         if cause is not None:
             return cause

@@ -1,35 +1,91 @@
-"""Values that were bad when they came in: data, and variables before or without a bad update."""
+"""Values that were bad when they came in: data, initial weights, checkpoints."""
 
 from __future__ import annotations
 
+import re
+
+from tdbg.model import Phase
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.program import short_path
 
 _PIPELINE = Fix("look at where this data is read or computed; drop or repair such records in the pipeline")
+_SOURCES = ("IteratorGetNext", "Placeholder", "OptionalGetValue", "Const")
+_LOADS = ("load_weights", "load_own_variables", "set_weights", "Checkpoint.restore", "Checkpoint.read", "load_model")
+_STAGE = re.compile(r"Dataset(V\d+)?$")
+_WRITES = ("AssignVariableOp", "VarHandleOp", "Const", "Fill", "RandomStandardNormal", "Cast")
+
+
+@rule(first=True)
+def from_checkpoint(case: Case) -> Cause | None:
+    is_loading = case.op.type.startswith("Restore") or (
+        (case.row.is_input or case.op.type == "AssignVariableOp") and any(map(case.stack_has, _LOADS))
+    )
+    if not is_loading:
+        return None
+    fix = Fix("load an earlier checkpoint; check the weights with tf.debugging.check_numerics before saving them")
+    return Cause("nan_in_checkpoint", "the values that were loaded into a variable are bad", _element(case), fix)
+
+
+@rule(first=True)
+def initial_weights(case: Case) -> Cause | None:
+    is_making = case.op.phase == Phase.OTHER or case.stack_has("initializer") or case.stack_has("_init_from_args")
+    if not (is_making and (case.row.is_input or case.op.type in _WRITES)):
+        return None
+    return Cause("bad_initial_weights", "the initial value of a variable is bad", _element(case), _INITIAL)
+
+
+_INITIAL = Fix("check the initializer, or the array that the variable is made from")
 
 
 @rule()
 def bad_data(case: Case) -> Cause | None:
-    if not (case.row.is_input or case.op.type.startswith(("IteratorGetNext", "Placeholder"))):
+    if not (case.row.is_input or case.op.type.startswith(_SOURCES)):
         return None
-    return Cause(
-        "nan_in_data" if case.row.nan else "inf_in_data", "the value was bad when it came in", _where(case), _PIPELINE
-    )
+    name = "nan_in_data" if case.row.nan or case.row.nan is None else "inf_in_data"
+    evidence = (*_sample(case), *_batch(case), *_pipeline(case))
+    return Cause(name, "the value was bad when it came in", evidence, _PIPELINE)
 
 
-def _where(case: Case) -> tuple[str, ...]:
+def _element(case: Case) -> tuple[str, ...]:
     value, element = case.output_value, case.element
     if value is None or element is None:
         return ()
-    text = f"element {list(element)} is {value[element]}"
-    if value.ndim >= 2:
-        text += f": sample {element[0]} of this batch, feature {', '.join(map(str, element[1:]))}"
-    return (text,)
+    return (f"element {list(element)} is {value[element]}",) if element else (f"it is {value[()]}",)
+
+
+def _sample(case: Case) -> tuple[str, ...]:
+    element, value = case.element, case.output_value
+    if not element or value is None or value.ndim < 2:
+        return _element(case)
+    feature = ", ".join(map(str, element[1:]))
+    whole = "data" if _is_whole(case) else "batch"
+    return (f"element {list(element)} is {value[element]}: sample {element[0]} of this {whole}, feature {feature}",)
+
+
+def _is_whole(case: Case) -> bool:
+    return case.op.type in ("TensorDataset", "TensorSliceDataset")
+
+
+def _batch(case: Case) -> tuple[str, ...]:
+    if not case.op.type.startswith(("IteratorGetNext", "OptionalGetValue", "Placeholder")):
+        return ()
+    before = case.runs_before()
+    good = f"; the {before:,} before it {'was' if before == 1 else 'were'} good" if before else ""
+    return (f"it is batch {before} of those recorded (the first is 0){good}",)
+
+
+def _pipeline(case: Case) -> tuple[str, ...]:
+    """The lines of the program that make a dataset, when there is one only."""
+    stages = [op for op in case.program.ops.values() if _STAGE.search(op.type) and op.graph < 0]
+    frames = [(op, case.program.user_frame(op)) for op in stages]
+    named = [f"{op.type} ({short_path(frame.file)}:{frame.line})" for op, frame in frames if frame]
+    return (f"pipeline: {' → '.join(named)}",) if 0 < len(named) <= 6 else ()
 
 
 @rule("ReadVariableOp")
 def bad_variable(case: Case) -> Cause:
     name = case.program.variable_of(case.op)
     if case.row.step == 0:
-        return Cause("bad_initial_weights", f"variable {name} is bad before any update")
+        return Cause("bad_initial_weights", f"variable {name} is bad before any update", _element(case), _INITIAL)
     return Cause("unknown", f"variable {name} came out of the update of step {case.row.step - 1} bad")

@@ -2,18 +2,156 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from tdbg.model import DType
+from tdbg.query import formulas as f
+from tdbg.query import rewrite as r
 from tdbg.query.case import Case
-from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.causes import Cause, Fix, rule, slope_rule
+from tdbg.query.causes.proposals import Proposal, code, propose, tiny
+from tdbg.query.causes.wording import at_element, number, share
+from tdbg.query.rows import Row
+from tdbg.query.trial import Samples, samples_of
 
-_FIX = Fix("tf.math.divide_no_nan, or add an epsilon")
+_DECOMPOSITIONS = ("SelfAdjointEigV2", "Svd", "Eig")
+_FOLLOWING = {"Log": f.log, "Sqrt": f.sqrt, "Rsqrt": f.rsqrt, "Reciprocal": f.reciprocal, "Log1p": f.log1p}
+_SQUARES = ("Square", "SquaredDifference", "Mul", "Pow")
 
 
-@rule("RealDiv", "Div", "Reciprocal", "Inv", "Xdivy")
+@rule("RealDiv", "Div", "Xdivy")
 def division_by_zero(case: Case) -> Cause | None:
-    below = case.inputs[-1].row if case.inputs else None
+    below, above = case.input(1), case.input(0)
+    if below is None and case.inputs:
+        below = case.inputs[-1].row
+    if below is None or not below.zero:
+        return _too_large(case, above, below)
+    return _by_zero(case, below, bool(case.row.nan))
+
+
+@slope_rule("RealDiv", "Div")
+def division_slope(case: Case) -> Cause | None:
+    forward = case.forward_case
+    below = (forward.input(1) if forward else None) or case.input(1)
     if below is None or not below.zero:
         return None
-    zeros = f"{below.zero:,} of {below.elements:,} elements are exactly 0"
-    if case.row.nan:
-        return Cause("zero_over_zero", f"0/0: in the denominator {zeros}", fix=_FIX)
-    return Cause("div_by_zero", f"division by zero: {zeros}", fix=_FIX)
+    return _by_zero(forward or case, below, False)
+
+
+def _by_zero(case: Case, below: Row, is_nan: bool) -> Cause | None:
+    zeros = share(below.zero or 0, below.elements, "exactly 0")
+    seen = at_element(case, "{0} / {1}", 1)
+    makers = case.makers(1, 4)
+    if makers[:1] == ["Exp"] and (case.makers(0, 3) or [""])[0] in _SQUARES:
+        return _collapsed(case, seen)
+    if makers[:1] == ["Sub"] and any(maker in _DECOMPOSITIONS for maker in makers):
+        text = f"the difference of two equal eigenvalues is 0, and it is divided by: {zeros}"
+        fix = Fix("add a small random diagonal (jitter) to the matrix, so that no two eigenvalues are equal")
+        return Cause("repeated_eigenvalues", text, seen, fix)
+    if _lost_epsilon(case):
+        text = f"the epsilon in the denominator is 0 in float16: {zeros}"
+        fix = Fix("compute this in float32, or an epsilon of 1e-4 or more (the smallest float16 is 6e-8)")
+        return Cause("half_underflow", text, seen, fix)
+    if is_nan and below.elements == 1 and makers[:1] == ["Sum"] and _counts(case):
+        text = "a mean over nothing: the mask in the denominator selects no element, so this is 0/0"
+        return Cause("empty_reduction", text, seen, _guarded(case))
+    name, what = ("zero_over_zero", "0/0") if is_nan else ("div_by_zero", "division by zero")
+    return Cause(name, f"{what}: in the denominator {zeros}", (*seen, *_why_zero(makers)), _guarded(case, makers))
+
+
+def _counts(case: Case) -> bool:
+    chain = list(case.chain(1, 3))
+    below = chain[1] if len(chain) > 1 else None
+    return (below is not None and below.op.type in ("Cast", "Fill", "OneHot", "SelectV2", "Placeholder")) or (
+        bool(chain) and any(fact.op.type == "Cast" for fact in chain[0].inputs[:1])
+    )
+
+
+def _lost_epsilon(case: Case) -> bool:
+    """float16, and among the ops of the denominator one that adds a constant which is 0 there."""
+    if case.dtype != DType.FLOAT16:
+        return False
+    for made in case.chain(1, 4):
+        if made.op.type in ("AddV2", "Add", "Maximum"):
+            constant = [
+                x for x in made.inputs if x.row.elements == 1 and x.row.max == 0 and x.op.type in ("Const", "Cast")
+            ]
+            return bool(constant) or any(x.is_given and x.row.max == 0 for x in made.inputs)
+    return False
+
+
+def _why_zero(makers: list[str]) -> tuple[str, ...]:
+    if makers[:2] == ["Sqrt", "Sum"]:
+        return ("the denominator is a norm: the vector is 0",)
+    if makers[:2] == ["Sqrt", "Mean"]:
+        return ("the denominator is a standard deviation: there all values are equal",)
+    return ()
+
+
+def _collapsed(case: Case, seen: tuple[str, ...]) -> Cause:
+    exponents = next(iter(case.chain(1, 1)), None)
+    x = exponents.input(0) if exponents else None
+    low = f"exp({number(x.min)}) " if x is not None and x.min is not None else "the exponential "
+    text = f"a squared error divided by a variance of exactly 0: {low}is 0"
+    samples = Samples((np.array([-100.0, 1.0], np.float32),), "log-variances -100 and 1")
+    if x is not None and x.min is not None and x.max is not None:
+        samples = Samples((np.array([x.min, x.max], np.float32),), "the recorded smallest and largest log-variance")
+    before = f.then(f.exp, f.reciprocal)
+    after = f.then(f.clip(-10.0, 10.0), f.exp, f.reciprocal)
+    fix = propose(before, samples, Proposal("clip the log-variance, to [-10, 10] say, before the exponential", after))
+    return Cause("variance_collapse", text, seen, fix)
+
+
+def _guarded(case: Case, makers: list[str] = ()) -> Fix | None:  # type: ignore[assignment]
+    samples = samples_of(case, 0, 1)
+    quotient = code(case, r.division, "{tf}.math.divide_no_nan({2}, {3})")
+    text = "tf.math.divide_no_nan gives 0 there, and a gradient of 0"
+    if list(makers[:2]) == ["Sqrt", "Sum"]:
+        text = "tf.math.l2_normalize(x, axis) has an epsilon; or tf.math.divide_no_nan, which gives 0 there"
+    bound = tiny(case)
+    bounded = Proposal(f"bound the denominator from below (by {bound})", f.divide_at_least(float(bound)))
+    after = _FOLLOWING.get(case.read_by[0].op.type) if len(case.read_by) == 1 else None
+    if after is not None:  # a quotient of 0 may be as bad for what reads it
+        below = code(case, r.division, f"{{0}} / {{tf}}.maximum({{3}}, {bound})")
+        bounded = Proposal(bounded.text, f.then(f.divide_at_least(float(bound)), after), below)
+        zero = Proposal(text, f.then(f.divide_no_nan, after), quotient)
+        return propose(f.then(f.divide, after), samples, zero, bounded)
+    return propose(f.divide, samples, Proposal(text, f.divide_no_nan, quotient), bounded)
+
+
+def _too_large(case: Case, above: Row | None, below: Row | None) -> Cause | None:
+    """No zero, but a denominator so small that the quotient leaves the range."""
+    if above is None or below is None or below.min is None or case.row.nan or case.row.zero == case.row.elements:
+        return None
+    smallest = min((abs(v) for v in (below.min, below.max or 0.0) if v), default=0.0)
+    text = f"the quotient is larger than {case.row.label} can hold: the denominator is as small as {smallest:.4g}"
+    fix = propose(
+        f.divide, samples_of(case, 0, 1), Proposal("bound the denominator from below", f.divide_at_least(1e-7))
+    )
+    return Cause("div_by_zero", text, at_element(case, "{0} / {1}", 1), fix) if smallest < 1e-4 else None
+
+
+@rule("Reciprocal", "Inv")
+def reciprocal_of_zero(case: Case) -> Cause | None:
+    x = case.input(0)
+    if x is None or not x.zero:
+        return None
+    changed = code(case, r.call("reciprocal"), "{tf}.math.reciprocal_no_nan({0})")
+
+    def no_nan(x: np.ndarray) -> tuple[np.ndarray, f.Pullback]:
+        y, back = f.divide_no_nan(np.ones_like(x), x)
+        return y, lambda g: (back(g)[1],)
+
+    fix = propose(
+        f.reciprocal, samples_of(case, 0), Proposal("tf.math.reciprocal_no_nan gives 0 there", no_nan, changed)
+    )
+    return Cause("div_by_zero", f"1/0: {share(x.zero, x.elements, 'exactly 0')}", at_element(case, "1 / {0}"), fix)
+
+
+@rule("FloorMod", "Mod", "FloorDiv", "TruncateDiv")
+def zero_modulus(case: Case) -> Cause | None:
+    below = case.input(1)
+    if below is None or not below.zero:
+        return None
+    text = f"{case.op.type} by 0: {share(below.zero, below.elements, 'exactly 0')}"
+    return Cause("div_by_zero", text, at_element(case, "{0} mod {1}", 1), Fix("keep zeros out of the divisor"))

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from tdbg.query import formulas as f
+from tdbg.query import rewrite as r
 from tdbg.query.case import Case
-from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.causes import Cause, Fix, rule, slope_rule
+from tdbg.query.causes.proposals import Proposal, code, propose, tiny
+from tdbg.query.causes.wording import at_element, number, share
+from tdbg.query.trial import Samples, samples_of
+
+_GAP = Samples((np.array([[0.0, -200.0]], np.float32),), "logits 0 and -200, whose softmax has such a 0")
+_LOW = Samples((np.array([-200.0], np.float32),), "a logit of -200, whose sigmoid is such a 0")
+_HIGH = Samples((np.array([40.0], np.float32),), "a logit of 40, whose sigmoid is exactly 1")
 
 
 @rule("Log")
@@ -11,10 +22,102 @@ def log_domain(case: Case) -> Cause | None:
     x = case.input(0)
     if x is None or x.zero is None:
         return None
-    if x.negative:
-        text = f"log of a negative number ({x.negative:,} of {x.elements:,})"
-        return Cause("log_of_negative", text, fix=Fix("check the sign of the input"))
-    if x.zero:
-        text = f"log(0): {x.zero:,} of {x.elements:,} elements are exactly 0"
-        return Cause("log_of_zero", text, fix=Fix("clip the input before the log, or use a loss that takes logits"))
-    return None
+    if x.negative and (case.row.nan or not x.zero):
+        text = f"log of a negative number: {share(x.negative, x.elements, f'negative (down to {number(x.min or 0)})')}"
+        return Cause("log_of_negative", text, at_element(case, "log({0})"), _positive(case))
+    if not x.zero:
+        return None
+    text = f"log(0): {share(x.zero, x.elements, 'exactly 0')}"
+    return Cause("log_of_zero", text, (*at_element(case, "log({0})"), *_why_zero(case)), _clamped(case))
+
+
+@slope_rule("Log")
+def log_slope(case: Case) -> Cause | None:
+    x = case.input(0) if case.op.type in ("Reciprocal", "Inv") else None
+    if x is None or not x.zero:
+        return None
+    text = f"the gradient of log(x) is 1/x, and {share(x.zero, x.elements, 'exactly 0')}"
+    return Cause("log_of_zero", text, at_element(case, "1/{0}"), _clamped(case))
+
+
+def _why_zero(case: Case) -> tuple[str, ...]:
+    makers = case.makers(0, 3)
+    if makers[:1] == ["Softmax"]:
+        return ("a softmax gives exactly 0 where a logit lies about 100 below the largest (float32)",)
+    if makers[:2] == ["Sub", "Sigmoid"]:
+        return ("1 - sigmoid(x) is exactly 0 from x = 17 on (float32)",)
+    if makers[:2] == ["Sum", "Exp"]:
+        return ("the log of a sum of exponentials that are all 0: every term was -inf, or far below the largest",)
+    return ()
+
+
+def _clamped(case: Case) -> Fix | None:
+    bound = tiny(case)
+    samples = samples_of(case, 0)
+    makers = case.makers(0, 3)
+    proposals = []
+    if code_ := code(case, r.call_of_call(("log",), ("softmax",)), "{tf}.nn.log_softmax({0}{1})"):
+        text = "log_softmax computes both in one and does not underflow"
+        before = f.then(f.softmax, f.log)
+        proposals.append(Proposal(text, f.log_softmax, code_, _GAP, before))
+    if code_ := code(case, r.call_of_one_minus(("log",), ("sigmoid",)), "{tf}.math.log_sigmoid(-({0}))"):
+        text = "log(1 - sigmoid(x)) is log_sigmoid(-x), which does not underflow"
+        before, after = f.then(f.sigmoid, f.one_minus, f.log), f.then(f.negative, f.log_sigmoid)
+        proposals.append(Proposal(text, after, code_, _HIGH, before))
+    if code_ := code(case, r.call_of_call(("log",), ("sigmoid",)), "{tf}.math.log_sigmoid({0})"):
+        text = "log_sigmoid computes both in one and does not underflow"
+        proposals.append(Proposal(text, f.log_sigmoid, code_, _LOW, f.then(f.sigmoid, f.log)))
+    if code_ := code(case, r.times_own_log, "{tf}.math.xlogy({0}, {0})"):
+        proposals.append(Proposal("xlogy(x, x) is 0 at 0, and so is its gradient", f.xlogx, code_, samples, f.x_log_x))
+    text = "bound the input of the log from below"
+    if makers[:1] == ["Softmax"]:
+        text += "; better still, a loss that takes logits, or tf.nn.log_softmax"
+    elif "Sigmoid" in makers[:2]:
+        text += "; better still, a loss that takes logits"
+    bounded = code(case, r.call("log"), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
+    proposals.append(Proposal(text, f.then(f.at_least(float(bound)), f.log), bounded))
+    return propose(f.log, samples, *proposals)
+
+
+def _positive(case: Case) -> Fix | None:
+    bound = tiny(case)
+    text = "nothing keeps this positive: softplus or exp where it is made; or bound it from below here"
+    bounded = code(case, r.call("log"), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
+    after = f.then(f.at_least(float(bound)), f.log)
+    return propose(f.log, samples_of(case, 0), Proposal(text, after, bounded))
+
+
+@rule("Log1p")
+def log1p_domain(case: Case) -> Cause | None:
+    x = case.input(0)
+    if x is None or x.min is None or x.min > -1:
+        return None
+    name = "log_of_zero" if x.min == -1 else "log_of_negative"
+    return Cause(
+        name, f"log1p({number(x.min)}): its input must be above -1", at_element(case, "log1p({0})"), _above(case)
+    )
+
+
+@slope_rule("Log1p")
+def log1p_slope(case: Case) -> Cause | None:
+    x = case.input(0)
+    if x is None or not x.zero:
+        return None
+    return Cause(
+        "log_of_zero", "the gradient of log1p(x) is 1/(1 + x), and x is -1", fix=_above(case.forward_case or case)
+    )
+
+
+def _above(case: Case) -> Fix | None:
+    changed = code(case, r.call("log1p"), "{2}({tf}.maximum({0}, -0.999999))")
+    after = f.then(f.at_least(-0.999999), f.log1p)
+    return propose(f.log1p, samples_of(case, 0), Proposal("bound the input of log1p from below", after, changed))
+
+
+@rule("Xlogy", "Xlog1py")
+def xlogy_domain(case: Case) -> Cause | None:
+    y = case.input(1)
+    if y is None or y.min is None or y.min > 0:
+        return None
+    name = "log_of_negative" if y.min < 0 else "log_of_zero"
+    return Cause(name, f"{case.op.type.lower()}: the log of {number(y.min)}", at_element(case, "{0} * log({1})", 1))

@@ -2,28 +2,106 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from tdbg.query import formulas as f
+from tdbg.query import rewrite as r
 from tdbg.query.case import Case
-from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.causes import Cause, Fix, rule, slope_rule
+from tdbg.query.causes.proposals import Proposal, code, propose, tiny_square
+from tdbg.query.causes.wording import at_element, number, share
+from tdbg.query.trial import Samples, samples_of
+
+_SQUARES = ("Square", "Mul", "Pow")
+_ZERO_VECTOR = Samples((np.zeros(3, np.float32),), "a vector of zeros")
 
 
-@rule("Sqrt", "Rsqrt", "Log1p")
+@rule("Sqrt", "Rsqrt")
 def root_domain(case: Case) -> Cause | None:
     x = case.input(0)
     if x is None or x.zero is None:
         return None
+    name = case.op.type.lower()
+    seen = at_element(case, f"{name}({{0}})")
     if x.negative and case.row.nan:
-        text = f"{case.op.type.lower()} of a negative number ({x.negative:,} of {x.elements:,})"
-        return Cause("sqrt_of_negative", text, fix=Fix("clamp the input to ≥ 0"))
+        return _of_negative(case, x.negative, seen)
     if case.op.type == "Rsqrt" and x.zero:
-        text = f"1/sqrt(0): {x.zero:,} of {x.elements:,} elements are exactly 0"
-        return Cause("rsqrt_of_zero", text, fix=Fix("add an epsilon inside the root"))
+        text = f"1/sqrt(0): {share(x.zero, x.elements, 'exactly 0')}"
+        why = ("the epsilon of this normalisation is 0",) if case.stack_has("ormaliz") else ()
+        return Cause("rsqrt_of_zero", text, (*seen, *why), _bounded(case, f.rsqrt, "rsqrt"))
     return None
 
 
-@rule("SqrtGrad", "RsqrtGrad")
-def slope_at_zero(case: Case) -> Cause | None:
+def _of_negative(case: Case, negative: int, seen: tuple[str, ...]) -> Cause:
     x = case.input(0)
-    if x is None or not x.zero:
+    assert x is not None
+    name = case.op.type.lower()
+    fix = _bounded(case, f.sqrt if name == "sqrt" else f.rsqrt, name)
+    lost = _cancelled(case)
+    if lost:
+        return Cause("catastrophic_cancellation", f"{name} of a negative number: {lost}", seen, fix)
+    text = f"{name} of a negative number: {share(negative, x.elements, f'negative (down to {number(x.min or 0)})')}"
+    return Cause("sqrt_of_negative", text, seen, fix)
+
+
+def _cancelled(case: Case) -> str:
+    """A difference of two numbers that are equal up to rounding: what is left is the rounding error."""
+    made = next(iter(case.chain(0, 1)), None)
+    x = case.input(0)
+    if made is None or made.op.type != "Sub" or x is None or x.min is None:
+        return ""
+    sizes = [max(abs(fact.row.min or 0.0), abs(fact.row.max or 0.0)) for fact in made.inputs]
+    if len(sizes) < 2 or abs(x.min) > min(sizes) * 1e-4:
+        return ""
+    shown = " - ".join(number(size) for size in sizes[:2])
+    return f"{shown} should be 0 or more, and rounding left {number(x.min)}"
+
+
+def _bounded(case: Case, formula: f.Formula, name: str) -> Fix | None:
+    bound = tiny_square(case)
+    changed = code(case, r.call(name), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
+    after = f.then(f.at_least(float(bound)), formula)
+    return propose(formula, samples_of(case, 0), Proposal("bound what is under the root from below", after, changed))
+
+
+@slope_rule("Sqrt", "Rsqrt")
+def slope_at_zero(case: Case) -> Cause | None:
+    forward = case.forward_case
+    y = case.input(0)
+    if y is None or not y.zero or forward is None:
         return None
-    text = f"the slope of sqrt at 0 is infinite: {x.zero:,} of {x.elements:,} elements are exactly 0"
-    return Cause("sqrt_at_zero", text, fix=Fix("sqrt(x + epsilon)"))
+    zeros = share(y.zero, y.elements, "exactly 0")
+    seen = at_element(case, "0.5 * {1} / {0}")
+    makers = forward.makers(0, 3)
+    if (makers[:1] == ["Sum"] and makers[1:2] and makers[1] in _SQUARES) or forward.is_made_in("norm"):
+        text = f"the norm of a zero vector has no slope: {zeros}, and 0.5 / 0 · 2x is infinity times 0"
+        return Cause("norm_at_zero", text, seen, _safe_norm(case))
+    what = "a standard deviation" if makers[:1] == ["Mean"] else "sqrt"
+    text = f"the slope of {what} at 0 is infinite: {zeros}"
+    return Cause("sqrt_at_zero", text, seen, _at_zero(case, forward))
+
+
+def _at_zero(case: Case, forward: Case) -> Fix | None:
+    bound = tiny_square(case)
+    changed = code(case, r.call("sqrt"), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
+    text = f"bound what is under the root from below (by {bound}), or add an epsilon there"
+    return propose(f.sqrt, samples_of(forward, 0), Proposal(text, f.then(f.at_least(float(bound)), f.sqrt), changed))
+
+
+def _safe_norm(case: Case) -> Fix | None:
+    bound = tiny_square(case)
+    root = code(case, r.call("sqrt"), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
+    template = f"{{tf}}.sqrt({{tf}}.maximum({{tf}}.reduce_sum({{tf}}.square({{0}}){{1}}), {bound}))"
+    changed = root or code(case, _euclidean, template)
+    text = "bound the sum of squares from below, before the root"
+    return propose(f.norm, _ZERO_VECTOR, Proposal(text, f.safe_norm(float(bound)), changed))
+
+
+def _euclidean(statement: r.Statement, node: object) -> r.Place | None:
+    """``norm(x, axis=...)``, not another order of norm."""
+    place = r.call("norm")(statement, node)  # type: ignore[arg-type]
+    return place if place is not None and "ord" not in place.parts[1] and _only_axes(place.parts[1]) else None
+
+
+def _only_axes(rest: str) -> bool:
+    return all(part.strip().startswith(("axis=", "keepdims=")) for part in rest.split(", ")[1:]) or "axis=[" in rest

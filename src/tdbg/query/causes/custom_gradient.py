@@ -1,0 +1,27 @@
+"""Gradients that the user wrote."""
+
+from __future__ import annotations
+
+from tdbg.query.case import Case
+from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.causes.wording import in_wide, share
+
+
+@rule(first=True)
+def users_gradient(case: Case) -> Cause | None:
+    """The user's line lies inside the gradient code that calls it."""
+    if not case.is_backward or case.row.is_input:
+        return None
+    frames = case.program.stack(case.op.stack)
+    at = next((i for i, frame in enumerate(frames) if frame.is_user), len(frames))
+    if not any("custom_gradient" in frame.file for frame in frames[at : at + 8]):
+        return None
+    own = frames[at].function.rpartition(".")[2]
+    zeros = [fact for fact in case.inputs if fact.row.zero]
+    what = (
+        f"; in input {zeros[-1].index} {share(zeros[-1].row.zero or 0, zeros[-1].row.elements, 'exactly 0')}"
+        if zeros
+        else ""
+    )
+    reason = f"the gradient written by hand in {own}() gives a bad value: {case.op.type} of finite numbers{what}"
+    return Cause("custom_gradient", reason, in_wide(case), Fix(f"guard {case.op.type} in {own}() as in a forward pass"))

@@ -1,0 +1,68 @@
+"""Exponentials that are larger than their type can hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tdbg.query import formulas as f
+from tdbg.query import rewrite as r
+from tdbg.query.case import Case
+from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.causes.proposals import Proposal, code, propose
+from tdbg.query.causes.wording import at_element, in_wide, number
+from tdbg.query.trial import samples_of
+
+_FORMULAS = {"Exp": f.exp, "Expm1": f.expm1, "Sinh": f.sinh, "Cosh": f.cosh}
+_SQUARES = ("Square", "SquaredDifference", "Mul", "Pow")
+
+
+@rule(*_FORMULAS)
+def exp_overflow(case: Case) -> Cause | None:
+    x = case.input(0)
+    if x is None or x.max is None or x.min is None or case.row.nan:
+        return None
+    name = case.op.type.lower()
+    worst = x.min if case.row.neg_inf or (name == "cosh" and -x.min > x.max) else x.max
+    evidence = (*at_element(case, f"{name}({{0}})"), *in_wide(case))
+    divided = next((reader for reader in case.read_by if reader.op.type in ("RealDiv", "Div")), None)
+    if name == "exp" and _is_precision(case):
+        text = f"a squared error times exp({number(worst)}), the inverse of a variance that is all but 0"
+        return Cause("variance_collapse", text, evidence, _bounded(case))
+    text = f"{name}({number(worst)}) is larger than {case.row.label} can hold"
+    if divided is not None and divided.makers(1, 1) == ["Sum"]:
+        evidence = (*evidence, "this is a softmax written by hand, which divides infinity by infinity")
+        return Cause("exp_overflow", text, evidence, _softmax(case))
+    return Cause("exp_overflow", text, evidence, _bounded(case))
+
+
+def _is_precision(case: Case) -> bool:
+    """exp(-log_variance) that multiplies a square."""
+    for reader in case.read_by:
+        others = [fact.op.type for fact in reader.inputs if fact.op.number != case.op.number]
+        if reader.op.type == "Mul" and case.makers(0, 1) == ["Neg"] and any(other in _SQUARES for other in others):
+            return True
+    return False
+
+
+def _limit(case: Case) -> str:
+    return {"float16": "10.0", "float64": "700.0"}.get(case.row.label, "80.0")
+
+
+def _bounded(case: Case) -> Fix | None:
+    formula, name, limit = _FORMULAS[case.op.type], case.op.type.lower(), _limit(case)
+    changed = code(case, r.call(name), f"{{2}}({{tf}}.minimum({{0}}, {limit}))")
+    if name != "exp":
+        changed = code(case, r.call(name), f"{{2}}({{tf}}.clip_by_value({{0}}, -{limit}, {limit}))")
+    after = f.then(f.clip(-float(limit), float(limit)) if name != "exp" else f.at_most(float(limit)), formula)
+    text = f"bound the exponent (by {limit}), or stay in log space"
+    return propose(formula, samples_of(case, 0), Proposal(text, after, changed))
+
+
+def _softmax(case: Case) -> Fix | None:
+    samples = samples_of(case, 0)
+
+    def stable(x: np.ndarray) -> tuple[np.ndarray, f.Pullback]:
+        return f.softmax(x)
+
+    text = "tf.nn.softmax subtracts the maximum first, so that no exponent is above 0"
+    return propose(f.plain_softmax, samples, Proposal(text, stable))

@@ -1,0 +1,19 @@
+"""Elements that are taken from outside a tensor."""
+
+from __future__ import annotations
+
+from tdbg.model import DType
+from tdbg.query.case import Case
+from tdbg.query.causes import Cause, Fix, rule
+
+
+@rule("GatherV2", "GatherNd", "ResourceGather", "Gather")
+def outside(case: Case) -> Cause | None:
+    table, ids = case.input_values.get(0), case.input(1)
+    if ids is None or DType(ids.dtype).is_floating or ids.max is None or ids.min is None:
+        return None
+    size = table.shape[0] if table is not None and table.ndim else None
+    if ids.min >= 0 and (size is None or ids.max < size):
+        return None
+    text = f"indices go from {ids.min:.0f} to {ids.max:.0f}" + (f", but there are {size} rows" if size else "")
+    return Cause("index_out_of_range", text, fix=Fix("check the ids against the size of the table before the lookup"))

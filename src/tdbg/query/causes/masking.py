@@ -1,0 +1,137 @@
+"""Bad values that a where, a clip or a mask hides in the forward pass only, and masks that leave nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tdbg.query import formulas as f
+from tdbg.query import rewrite as r
+from tdbg.query.case import Case
+from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.causes.proposals import Proposal, code, propose, tiny, tiny_square
+from tdbg.query.causes.wording import at_element, place_of
+from tdbg.query.formulas import Formula
+from tdbg.query.trial import Samples, samples_of
+
+_IS = ("IsFinite", "IsNan", "IsInf")
+# Of an op type: its formula, the names it is called by, and a value that is safe for it.
+_KNOWN: dict[str, tuple[Formula, tuple[str, ...], float]] = {
+    "Log": (f.log, ("log",), 1.0),
+    "Log1p": (f.log1p, ("log1p",), 0.0),
+    "Sqrt": (f.sqrt, ("sqrt",), 1.0),
+    "Rsqrt": (f.rsqrt, ("rsqrt",), 1.0),
+    "Reciprocal": (f.reciprocal, ("reciprocal",), 1.0),
+    "Exp": (f.exp, ("exp",), 0.0),
+    "Acos": (f.acos, ("acos", "arccos"), 0.0),
+    "Asin": (f.asin, ("asin", "arcsin"), 0.0),
+    "Atanh": (f.atanh, ("atanh", "arctanh"), 0.0),
+    "Acosh": (f.acosh, ("acosh", "arccosh"), 2.0),
+}
+
+
+@rule(first=True)
+def hidden_forward(case: Case) -> Cause | None:
+    """A forward op gave bad values, a where or a clip took them away, and the gradient met them all the same."""
+    forward = case.forward_case if case.is_backward else case
+    if forward is None or forward.row.is_input or forward.hidden_by is None:
+        return None
+    shield = forward.hidden_by
+    is_where = shield.op.type.startswith("Select")
+    cleaned = is_where and any(reader.type in _IS for reader in forward.readers())
+    name = "where_trap" if is_where and not cleaned else "clip_after_bad_op"
+    how = "where" if is_where else shield.op.type
+    bad = forward.row.bad_text()
+    reason = (
+        f"{forward.op.type} gives {bad}; {how} hides that in the forward pass, but the gradient of {forward.op.type} "
+        "is bad there as well, and 0 times infinity is NaN"
+    )
+    formula = "{0} / {1}" if forward.op.type in ("RealDiv", "Div") else f"{forward.op.type.lower()}({{0}})"
+    evidence = (*at_element(forward, formula, len(forward.inputs) - 1), f"hidden by {place_of(shield)}")
+    return Cause(name, reason, evidence, _safe_input(case, forward, name))
+
+
+def _safe_input(case: Case, forward: Case, name: str) -> Fix | None:
+    if forward.op.type in ("RealDiv", "Div"):
+        return _safe_quotient(case, forward)
+    known = _KNOWN.get(forward.op.type)
+    if known is None:
+        return Fix(f"keep the bad input away from {forward.op.type}: tf.where on the input as well")
+    formula, names, safe = known
+    samples = samples_of(forward, 0)
+    chosen = _good_for(formula)
+    text = f"keep the bad values away from {names[0]}: tf.where on its input as well (the double where)"
+    double = (
+        f"{{tf}}.where({{0}}, {{1}}({{tf}}.where({{0}}, {{2}}, {{tf}}.fill({{tf}}.shape({{2}}), "
+        f"{{tf}}.cast({safe}, {{2}}.dtype)))), {{3}})"
+    )
+    if safe in (0.0, 1.0):
+        like = "ones_like" if safe else "zeros_like"
+        double = f"{{tf}}.where({{0}}, {{1}}({{tf}}.where({{0}}, {{2}}, {{tf}}.{like}({{2}}))), {{3}})"
+    twice = Proposal(text, f.safe_where(chosen, formula, safe), code(case, r.where_around(*names), double))
+    bounded = _bounded(case, forward, formula, names)
+    before = f.where(chosen, formula)
+    return propose(before, samples, *((bounded, twice) if name == "clip_after_bad_op" and bounded else (twice,)))
+
+
+def _bounded(case: Case, forward: Case, formula: Formula, names: tuple[str, ...]) -> Proposal | None:
+    bounds = {"Log": tiny(forward), "Sqrt": tiny_square(forward), "Rsqrt": tiny_square(forward)}
+    bound = bounds.get(forward.op.type)
+    if bound is None:
+        return None
+    text = f"bound the input of {names[0]}, not its output"
+    changed = code(case, r.call(*names), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
+    return Proposal(text, f.then(f.at_least(float(bound)), formula), changed)
+
+
+def _safe_quotient(case: Case, forward: Case) -> Fix | None:
+    template = "{tf}.where({0}, {1} / {tf}.where({0}, {2}, {tf}.ones_like({2})), {3})"
+    changed = code(case, r.where_of_quotient, template)
+    text = "keep the zeros out of the denominator: tf.where on it as well, or tf.math.divide_no_nan"
+    return propose(f.divide, samples_of(forward, 0, 1), Proposal(text, f.divide_no_nan, changed))
+
+
+def _good_for(formula: Formula) -> Callable[[np.ndarray], np.ndarray]:
+    def chosen(x: np.ndarray) -> np.ndarray:
+        value, back = formula(x)
+        (slope,) = back(np.ones_like(x))
+        return np.isfinite(value) & np.isfinite(slope)
+
+    return chosen
+
+
+@rule("Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits")
+def nothing_left(case: Case) -> Cause | None:
+    x = case.input(0)
+    if x is None or not case.row.nan:
+        return None
+    if x.pos_inf:
+        text = f"the softmax of +inf is NaN: {x.pos_inf:,} of {x.elements:,} logits are +inf"
+        return Cause("softmax_overflow", text, fix=Fix("compute the logits in float32, and keep them small"))
+    if not x.neg_inf or x.nan:
+        return None
+    row = f" (row {list(case.element[:-1])})" if case.element else ""
+    text = f"a row of the softmax is masked completely{row}: every one of its logits is -inf, and -inf - -inf is NaN"
+    return Cause("all_masked_softmax", text, fix=_finite_mask("-6e4" if x.label == "float16" else "-1e9"))
+
+
+def _finite_mask(value: str) -> Fix | None:
+    def masked(x: np.ndarray) -> tuple[np.ndarray, f.Pullback]:
+        return f.softmax(np.where(np.isinf(x), x.dtype.type(float(value)), x))
+
+    samples = Samples((np.array([[-np.inf, -np.inf]], np.float32),), "a row of two logits, both masked")
+    return propose(f.softmax, samples, Proposal(f"mask with {value} instead of -inf, or leave such rows out", masked))
+
+
+@rule("Mul", "MatMul")
+def mask_times_infinity(case: Case) -> Cause | None:
+    """0 · ∞: a mask can be multiplied onto finite values only."""
+    infinite = [fact for fact in case.inputs if (fact.row.neg_inf or fact.row.pos_inf) and not fact.row.nan]
+    zeros = [fact for fact in case.inputs if fact.row.zero]
+    if not case.row.nan or not infinite or not zeros:
+        return None
+    text = f"0 times infinity is NaN: the infinity {infinite[0].came_from()}, the 0 {zeros[-1].came_from()}"
+    chosen = "tf.where(mask, value, 0.0) in place of the product"
+    value = "-6e4" if case.row.label == "float16" else "-1e9"
+    return Cause("wrong_mask", text, fix=Fix(f"{chosen}; or a finite number, {value}, in place of infinity"))

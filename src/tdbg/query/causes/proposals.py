@@ -1,0 +1,53 @@
+"""Ways to repair an op in, the first that works on its recorded inputs out: forward and gradient were executed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tdbg.model import DType
+from tdbg.query.case import Case
+from tdbg.query.causes import Fix
+from tdbg.query.formulas import Formula
+from tdbg.query.rewrite import Finder, rewrite
+from tdbg.query.trial import Samples, attempt
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Words, the formula that they mean, and the user's statement with it (or "")."""
+
+    text: str
+    formula: Formula
+    code: str = ""
+    samples: Samples | None = None  # where the formula takes other inputs than the op has
+    before: Formula | None = None  # what it replaces, on those
+
+
+def propose(before: Formula, samples: Samples | None, *proposals: Proposal) -> Fix | None:
+    """The first proposal whose values and gradients are all finite; one that could be written as code comes first.
+
+    Without any inputs to try it on a proposal is only words, and has no trial.
+    """
+    for proposal in sorted(proposals, key=lambda one: not one.code):
+        inputs = proposal.samples or samples
+        if inputs is None:
+            return Fix(proposal.text, proposal.code)
+        trial = attempt(proposal.before or before, proposal.formula, inputs)
+        if trial is not None:
+            return Fix(proposal.text, proposal.code, trial)
+    return None
+
+
+def code(case: Case, find: Finder, template: str) -> str:
+    """The user's statement with one expression replaced; "" where that cannot be done without guessing."""
+    return rewrite(case.statement, find, template, case.library) if case.is_written_by_user else ""
+
+
+def tiny(case: Case) -> str:
+    """An epsilon that the type can hold, and whose reciprocal it can hold too."""
+    return {DType.FLOAT16: "1e-4", DType.FLOAT64: "1e-15"}.get(case.dtype, "1e-7")
+
+
+def tiny_square(case: Case) -> str:
+    """The same for what is under a root, where a square of it stands."""
+    return {DType.FLOAT16: "1e-4", DType.FLOAT64: "1e-24"}.get(case.dtype, "1e-12")

@@ -1,0 +1,69 @@
+"""Inverse trigonometric functions and their kin, at and beyond the ends of their domains."""
+
+from __future__ import annotations
+
+from tdbg.query import formulas as f
+from tdbg.query import rewrite as r
+from tdbg.query.case import Case
+from tdbg.query.causes import Cause, Fix, rule, slope_rule
+from tdbg.query.causes.proposals import Proposal, code, propose
+from tdbg.query.causes.wording import at_element, number
+from tdbg.query.trial import samples_of
+
+# Op type: formula, names, the domain, and bounds within which value and slope are finite.
+_KNOWN: dict[str, tuple[f.Formula | None, tuple[str, ...], tuple[float, float], tuple[str, str]]] = {
+    "Acos": (f.acos, ("acos", "arccos"), (-1.0, 1.0), ("-0.999999", "0.999999")),
+    "Asin": (f.asin, ("asin", "arcsin"), (-1.0, 1.0), ("-0.999999", "0.999999")),
+    "Atanh": (f.atanh, ("atanh", "arctanh"), (-1.0, 1.0), ("-0.999999", "0.999999")),
+    "Erfinv": (None, ("erfinv",), (-1.0, 1.0), ("-0.999999", "0.999999")),
+    "Ndtri": (None, ("ndtri",), (0.0, 1.0), ("1e-6", "0.999999")),
+    "Acosh": (f.acosh, ("acosh", "arccosh"), (1.0, float("inf")), ("1.000001", "3e38")),
+}
+
+
+@rule(*_KNOWN)
+def outside_domain(case: Case) -> Cause | None:
+    return _explain(case, case, "")
+
+
+@slope_rule("Atan2")
+def angle_of_nothing(case: Case) -> Cause | None:
+    below = case.input(1)
+    if below is None or not below.zero:
+        return None
+    text = "the angle of the point (0, 0) has no slope: the gradient of atan2(y, x) divides by x² + y², which is 0"
+    fix = Fix("keep (0, 0) away from atan2: tf.where on its inputs as well as on its result")
+    return Cause("trig_domain", text, at_element(case, "{0} / {1}", 1), fix)
+
+
+@slope_rule(*_KNOWN)
+def slope_at_edge(case: Case) -> Cause | None:
+    forward = case.forward_case
+    return _explain(case, forward, "the slope of ") if forward else None
+
+
+def _explain(case: Case, at: Case, what: str) -> Cause | None:
+    x = at.input(0)
+    formula, names, (low, high), (inner_low, inner_high) = _KNOWN[at.op.type]
+    if x is None or x.min is None or x.max is None or low < x.min <= x.max < high:
+        return None
+    worst = x.max if x.max >= high else x.min
+    domain = f"[{low:g}, {high:g}]" if high != float("inf") else f"{low:g} and above"
+    if worst in (low, high):
+        text = f"{what}{names[0]}({number(worst)}) is infinite: that is the end of its domain, {domain}"
+    else:
+        text = f"{names[0]}({worst:.9g}) is outside its domain, {domain}"
+        if abs(worst) < 1.001:
+            text += "; rounding carried it past the end"
+    template = f"{{2}}({{tf}}.clip_by_value({{0}}, {inner_low}, {inner_high}))"
+    if high == float("inf"):
+        template = f"{{2}}({{tf}}.maximum({{0}}, {inner_low}))"
+    changed = code(case, r.call(*names), template)
+    words = f"keep its input a little inside: between {inner_low} and {inner_high}"
+    if formula is None:
+        return Cause(
+            "trig_domain", text, at_element(case, f"{names[0]}({{0}})") if at is case else (), Fix(words, changed)
+        )
+    after = f.then(f.clip(float(inner_low), float(inner_high)), formula)
+    fix = propose(formula, samples_of(at, 0), Proposal(words, after, changed))
+    return Cause("trig_domain", text, at_element(case, f"{names[0]}({{0}})") if at is case else (), fix)

@@ -1,0 +1,243 @@
+"""Arrays in; the value of a small formula and its pullback (upstream gradient in, gradients of the inputs out) out.
+
+The gradients are TensorFlow's, with their products of 0 and infinity: the gradient of a clipped log is 0 · 1/0 = NaN.
+Where TensorFlow guards a gradient (square roots with an upstream gradient of 0, divide_no_nan, xlogy) so does this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+Array = np.ndarray
+Pullback = Callable[[Array], tuple[Array, ...]]
+Formula = Callable[..., tuple[Array, Pullback]]
+
+
+def then(*steps: Formula) -> Formula:
+    """One formula after the other; all but the first take one array."""
+
+    def run(*arrays: Array) -> tuple[Array, Pullback]:
+        value, back = steps[0](*arrays)
+        backs = [back]
+        for step in steps[1:]:
+            value, back = step(value)
+            backs.append(back)
+
+        def pull(g: Array) -> tuple[Array, ...]:
+            for back in reversed(backs[1:]):
+                (g,) = back(g)
+            return backs[0](g)
+
+        return value, pull
+
+    return run
+
+
+def _unary(value: Callable[[Array], Array], slope: Callable[[Array, Array], Array]) -> Formula:
+    def run(x: Array) -> tuple[Array, Pullback]:
+        y = value(x)
+        return y, lambda g: (g * slope(x, y),)
+
+    return run
+
+
+def _guarded(value: Callable[[Array], Array], slope: Callable[[Array, Array], Array]) -> Formula:
+    """A gradient that TensorFlow gives as 0 where the upstream gradient is 0."""
+
+    def run(x: Array) -> tuple[Array, Pullback]:
+        y = value(x)
+        return y, lambda g: (np.where(g == 0, g, g * slope(x, y)),)
+
+    return run
+
+
+def _number(x: Array, value: float) -> np.generic:
+    """In the type of the array: an epsilon that rounds to 0 there is 0."""
+    return x.dtype.type(value)
+
+
+def _sigmoid_of(x: Array) -> Array:
+    return _number(x, 1) / (_number(x, 1) + np.exp(-x))
+
+
+log = _unary(np.log, lambda x, y: np.reciprocal(x))
+log1p = _unary(np.log1p, lambda x, y: np.reciprocal(1 + x))
+exp = _unary(np.exp, lambda x, y: y)
+expm1 = _unary(np.expm1, lambda x, y: np.exp(x))
+sqrt = _guarded(np.sqrt, lambda x, y: _number(x, 0.5) / y)
+rsqrt = _guarded(lambda x: np.reciprocal(np.sqrt(x)), lambda x, y: _number(x, -0.5) * y * y * y)
+reciprocal = _unary(np.reciprocal, lambda x, y: -y * y)
+square = _unary(np.square, lambda x, y: 2 * x)
+acos = _unary(np.arccos, lambda x, y: -np.reciprocal(np.sqrt(1 - x * x)))
+asin = _unary(np.arcsin, lambda x, y: np.reciprocal(np.sqrt(1 - x * x)))
+acosh = _unary(np.arccosh, lambda x, y: np.reciprocal(np.sinh(y)))
+atanh = _unary(np.arctanh, lambda x, y: np.reciprocal(1 - x * x))
+sinh = _unary(np.sinh, lambda x, y: np.cosh(x))
+cosh = _unary(np.cosh, lambda x, y: np.sinh(x))
+sigmoid = _unary(_sigmoid_of, lambda x, y: y * (1 - y))
+one_minus = _unary(lambda x: 1 - x, lambda x, y: -np.ones_like(x))
+negative = _unary(np.negative, lambda x, y: -np.ones_like(x))
+log_sigmoid = _unary(lambda x: -np.logaddexp(-x, _number(x, 0)), lambda x, y: _sigmoid_of(-x))
+
+
+def at_least(bound: float) -> Formula:
+    """``tf.maximum(x, bound)``: no gradient below the bound."""
+    return _unary(lambda x: np.maximum(x, _number(x, bound)), lambda x, y: (x >= _number(x, bound)).astype(x.dtype))
+
+
+def at_most(bound: float) -> Formula:
+    return _unary(lambda x: np.minimum(x, _number(x, bound)), lambda x, y: (x <= _number(x, bound)).astype(x.dtype))
+
+
+def clip(low: float, high: float) -> Formula:
+    return then(at_least(low), at_most(high))
+
+
+def plus(epsilon: float) -> Formula:
+    return _unary(lambda x: x + _number(x, epsilon), lambda x, y: np.ones_like(x))
+
+
+def where(chosen: Callable[[Array], Array], inner: Formula, other: float = 0.0) -> Formula:
+    """``tf.where(chosen(x), inner(x), other)``: the gradient of what is not chosen is 0, times the slope of inner."""
+
+    def run(x: Array) -> tuple[Array, Pullback]:
+        mask = chosen(x)
+        value, back = inner(x)
+        return np.where(mask, value, _number(x, other)), lambda g: back(np.where(mask, g, 0 * g))
+
+    return run
+
+
+def safe_where(chosen: Callable[[Array], Array], inner: Formula, safe: float = 1.0, other: float = 0.0) -> Formula:
+    """The same with a second where on the input, so that inner never sees what is not chosen."""
+
+    def run(x: Array) -> tuple[Array, Pullback]:
+        mask = chosen(x)
+        value, back = inner(np.where(mask, x, _number(x, safe)))
+
+        def pull(g: Array) -> tuple[Array, ...]:
+            (inside,) = back(np.where(mask, g, 0 * g))
+            return (np.where(mask, inside, 0 * g),)
+
+        return np.where(mask, value, _number(x, other)), pull
+
+    return run
+
+
+# ---- of two arrays
+
+
+def divide(a: Array, b: Array) -> tuple[Array, Pullback]:
+    y = a / b
+    return y, lambda g: (g / b, g * (-a / b / b))
+
+
+def divide_no_nan(a: Array, b: Array) -> tuple[Array, Pullback]:
+    def quotient(above: Array) -> Array:
+        return np.where(b == 0, 0 * b, above / np.where(b == 0, 1 + 0 * b, b))
+
+    return quotient(a), lambda g: (quotient(g + 0 * a), g * quotient(quotient(-a)))
+
+
+def divide_at_least(epsilon: float) -> Formula:
+    """``a / tf.maximum(b, epsilon)``"""
+
+    def run(a: Array, b: Array) -> tuple[Array, Pullback]:
+        below, back = at_least(epsilon)(b)
+        y, pull = divide(a, below)
+        return y, lambda g: (pull(g)[0], back(pull(g)[1])[0])
+
+    return run
+
+
+def power(x: Array, e: Array) -> tuple[Array, Pullback]:
+    y = np.power(x, e)
+    return y, lambda g: (g * e * np.power(x, e - 1),)
+
+
+def xlogy(x: Array, y: Array) -> tuple[Array, Pullback]:
+    """TensorFlow's: 0 where x is 0, and so are its gradients there."""
+    zero = x == 0
+    safe = np.where(zero, 1 + 0 * y, y)
+    slope = np.where(zero, 0 * x, np.log(safe))
+    return x * np.log(safe), lambda g: (g * slope, g * np.where(zero, 0 * x, x / safe))
+
+
+def x_log_x(x: Array) -> tuple[Array, Pullback]:
+    y, back = log(x)
+    return x * y, lambda g: (g * y + back(g * x)[0],)
+
+
+def xlogx(x: Array) -> tuple[Array, Pullback]:
+    """``tf.math.xlogy(x, x)``"""
+    y, back = xlogy(x, x)
+    return y, lambda g: (sum(back(g)),)  # type: ignore[return-value]
+
+
+# ---- along the last axis
+
+
+def softmax(x: Array) -> tuple[Array, Pullback]:
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    y = e / e.sum(axis=-1, keepdims=True)
+    return y, lambda g: ((g - (g * y).sum(axis=-1, keepdims=True)) * y,)
+
+
+def plain_softmax(x: Array) -> tuple[Array, Pullback]:
+    """exp(x) / sum(exp(x)), as it is written by hand."""
+    e = np.exp(x)
+    total = e.sum(axis=-1, keepdims=True)
+    y = e / total
+    return y, lambda g: ((g / total - (g * e / total / total).sum(axis=-1, keepdims=True)) * e,)
+
+
+def log_softmax(x: Array) -> tuple[Array, Pullback]:
+    moved = x - x.max(axis=-1, keepdims=True)
+    y = moved - np.log(np.exp(moved).sum(axis=-1, keepdims=True))
+    return y, lambda g: (g - np.exp(y) * g.sum(axis=-1, keepdims=True),)
+
+
+def norm(x: Array) -> tuple[Array, Pullback]:
+    y, back = sqrt((x * x).sum(axis=-1))
+    return y, lambda g: (back(g)[0][..., None] * 2 * x,)
+
+
+def safe_norm(epsilon: float) -> Formula:
+    """sqrt(max(sum of squares, epsilon))"""
+
+    def run(x: Array) -> tuple[Array, Pullback]:
+        y, back = then(at_least(epsilon), sqrt)((x * x).sum(axis=-1))
+        return y, lambda g: (back(g)[0][..., None] * 2 * x,)
+
+    return run
+
+
+def l2_normalize(epsilon: float = 1e-12) -> Formula:
+    def run(x: Array) -> tuple[Array, Pullback]:
+        total = np.maximum((x * x).sum(axis=-1, keepdims=True), _number(x, epsilon))
+        scale = np.reciprocal(np.sqrt(total))
+        large = (x * x).sum(axis=-1, keepdims=True) >= _number(x, epsilon)
+        y = x * scale
+        return y, lambda g: (scale * g - np.where(large, scale * y * (g * y).sum(axis=-1, keepdims=True), 0 * x),)
+
+    return run
+
+
+def total(x: Array) -> tuple[Array, Pullback]:
+    return np.asarray(x.sum()), lambda g: (g * np.ones_like(x),)
+
+
+def product(a: Array, b: Array) -> tuple[Array, Pullback]:
+    return a * b, lambda g: (g * b, g * a)
+
+
+def widened(formula: Formula) -> Formula:
+    """The same formula, computed in float32 (float64 for what is wide already)."""
+
+    def run(*arrays: Array) -> tuple[Array, Pullback]:
+        wide = [x.astype(np.float64 if x.dtype.itemsize >= 4 else np.float32) for x in arrays]
+        return formula(*wide)
+
+    return run

@@ -1,0 +1,444 @@
+"""Tiny programs, each broken in one way: the cause, the line and the fix that the verdict names for it.
+
+The programs are functions from variables to a loss. Each is trained for two steps, as a graph or eagerly, while tdbg
+records; the line to find is marked. All run in this one process.
+"""
+
+from __future__ import annotations
+
+import inspect
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from recorded_run import record
+
+pytest.importorskip("tensorflow")
+
+import keras  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+from tdbg.query.program import short_path  # noqa: E402
+from tdbg.query.verdict import Origin, explain  # noqa: E402
+
+
+@dataclass(frozen=True)
+class Program:
+    """A loss, the values of its variables, and what there is to find."""
+
+    function: Callable[..., Any]
+    cause: str
+    values: tuple[Any, ...]
+    eager: bool
+    code: str  # part of the rewritten statement; "" when none is expected
+    tried: bool
+
+    @property
+    def line(self) -> int:
+        lines, first = inspect.getsourcelines(self.function)
+        return first + next(at for at, line in enumerate(lines) if line.rstrip().endswith("# here"))
+
+    def train(self) -> None:
+        variables = [tf.Variable(np.asarray(v, getattr(v, "dtype", np.float32))) for v in self.values]
+
+        def step() -> Any:
+            with tf.GradientTape() as tape:
+                loss = self.function(*variables)
+            for variable, gradient in zip(variables, tape.gradient(loss, variables), strict=True):
+                if gradient is not None:
+                    variable.assign_sub(tf.cast(0.1, variable.dtype) * gradient)
+            return loss
+
+        run = step if self.eager else tf.function(step)
+        for _ in range(2):
+            run()
+
+
+PROGRAMS: list[Any] = []
+
+
+def program(cause: str, *values: Any, eager: bool | None = None, code: str = "", tried: bool = True) -> Callable:
+    """``eager=None``: both ways."""
+
+    def register(function: Callable) -> Callable:
+        for is_eager in (False, True) if eager is None else (eager,):
+            case = Program(function, cause, values, is_eager, code, tried)
+            PROGRAMS.append(pytest.param(case, id=f"{function.__name__}-{'eager' if is_eager else 'graph'}"))
+        return function
+
+    return register
+
+
+@program("log_of_zero", [0.5, 0.0], code="tf.math.log(tf.maximum(p, 1e-7))")
+def log_of_zero(p):
+    return -tf.reduce_sum(tf.math.log(p))  # here
+
+
+@program("log_of_zero", [0.5, 0.0], eager=False, code="tf.math.xlogy(p, p)")
+def entropy(p):
+    return -tf.reduce_sum(p * tf.math.log(p))  # here
+
+
+@program("log_of_zero", [[500.0, 1.0]], code="tf.nn.log_softmax(p)")
+def log_of_softmax(p):
+    return -tf.reduce_sum(tf.math.log(tf.nn.softmax(p)))  # here
+
+
+@program("log_of_zero", [40.0, 1.0], eager=False, code="tf.math.log_sigmoid(-(p))")
+def log_of_one_minus_sigmoid(p):
+    return -tf.reduce_sum(tf.math.log(1.0 - tf.sigmoid(p)))  # here
+
+
+@program("log_of_zero", [0.5, -1.0], eager=False, code="tf.maximum(p, -0.999999)")
+def log1p(p):
+    return tf.reduce_sum(tf.math.log1p(p))  # here
+
+
+@program("log_of_negative", [0.5, -1.0], eager=False, code="tf.maximum(p, 1e-7)")
+def log_of_negative(p):
+    return tf.reduce_sum(tf.math.log(p))  # here
+
+
+@program("clip_after_bad_op", [0.5, 0.0], code="tf.math.log(tf.maximum(p, 1e-7))")
+def clip_of_log(p):
+    return tf.reduce_sum(tf.clip_by_value(tf.math.log(p), -10.0, 1.0))  # here
+
+
+@program("clip_after_bad_op", [0.5, 0.0], eager=False, code="tf.math.log(tf.maximum(p, 1e-7))")
+def cleaned_log(p):
+    y = tf.math.log(p)  # here
+    return tf.reduce_sum(tf.where(tf.math.is_finite(y), y, 0.0))
+
+
+@program("where_trap", [0.5, 0.0], code="tf.where(p > 0, p, tf.ones_like(p))")
+def where_of_log(p):
+    return tf.reduce_sum(tf.where(p > 0, tf.math.log(p), 0.0))  # here
+
+
+@program("where_trap", [0.5, 0.0], eager=False, code="1.0 / tf.where(p > 0, p, tf.ones_like(p))")
+def where_of_quotient(p):
+    return tf.reduce_sum(tf.where(p > 0, 1.0 / p, 0.0))  # here
+
+
+@program("where_trap", [0.5, 1000.0], eager=False, code="tf.exp(tf.where(p < 10, p, tf.zeros_like(p)))")
+def where_of_exp(p):
+    return tf.reduce_sum(tf.where(p < 10, tf.exp(p), 0.0))  # here
+
+
+@program("all_masked_softmax", [[0.5, 1.0], [2.0, 0.2]])
+def row_without_a_choice(p):
+    mask = tf.constant([[True, False], [False, False]])
+    scores = tf.where(mask, p, -np.inf)
+    return tf.reduce_sum(tf.square(tf.nn.softmax(scores)))  # here
+
+
+@program("wrong_mask", [[0.5, 1.0], [2.0, 0.2]], eager=False, tried=False)
+def mask_times_infinity(p):
+    keep = tf.constant([[1.0, 0.0], [1.0, 1.0]])
+    bias = (1.0 - keep) * tf.constant(-np.inf)  # here
+    return tf.reduce_sum(tf.square(tf.nn.softmax(p + bias)))
+
+
+@program("div_by_zero", [0.5, 0.0], code="tf.math.divide_no_nan(1.0, p)")
+def quotient(p):
+    return tf.reduce_sum(1.0 / p)  # here
+
+
+@program("div_by_zero", [0.5, 0.0], eager=False, code="tf.math.log(0.3 / tf.maximum(q, 1e-7))")
+def quotient_that_must_not_be_zero(q):
+    return tf.reduce_sum(tf.math.log(0.3 / q))  # here
+
+
+@program("zero_over_zero", [[0.0, 0.0], [1.0, 2.0]], eager=False, code="tf.math.divide_no_nan(p, length)")
+def unit_vector(p):
+    length = tf.norm(p, axis=1, keepdims=True)
+    return tf.reduce_sum(p / length)  # here
+
+
+@program("empty_reduction", [0.5, 0.3], code="tf.math.divide_no_nan(tf.reduce_sum(p * m), tf.reduce_sum(m))")
+def mean_over_an_empty_mask(p):
+    m = tf.cast(p > 1, tf.float32)
+    return tf.reduce_sum(p * m) / tf.reduce_sum(m)  # here
+
+
+@program("empty_reduction", [0.5, 0.3], tried=False)
+def mean_of_nothing(p):
+    return tf.reduce_mean(tf.boolean_mask(p, p > 1))  # here
+
+
+@program("half_underflow", np.array([1.0, 2.0], np.float16), eager=False, tried=False)
+def epsilon_of_half(p):
+    same = p * 0
+    return tf.reduce_sum(same / tf.sqrt(tf.math.reduce_variance(same) + 1e-8))  # here
+
+
+@program("repeated_eigenvalues", [[1.0, 0.0], [0.0, 1.0]], eager=False, tried=False)
+def gap_of_eigenvalues(p):
+    values = tf.linalg.eigvalsh(p)
+    gap = values[1:] - values[:-1]
+    return tf.reduce_sum(1.0 / gap)  # here
+
+
+@program("sqrt_at_zero", [0.5, 0.0], code="tf.sqrt(tf.maximum(p, 1e-12))")
+def root(p):
+    return tf.reduce_sum(tf.sqrt(p))  # here
+
+
+@program("norm_at_zero", [[0.0, 0.0], [1.0, 2.0]], code="tf.reduce_sum(tf.square(p), axis=1), 1e-12))")
+def norm(p):
+    return tf.reduce_sum(tf.norm(p, axis=1))  # here
+
+
+@program("norm_at_zero", [[0.0, 0.0], [1.0, 2.0]], eager=False, code="tf.sqrt(tf.maximum(tf.reduce_sum(")
+def norm_by_hand(p):
+    return tf.reduce_sum(tf.sqrt(tf.reduce_sum(tf.square(p), axis=1)))  # here
+
+
+@program("sqrt_of_negative", [0.5, -1.0], eager=False, code="tf.sqrt(tf.maximum(p, 1e-12))")
+def root_of_negative(p):
+    return tf.reduce_sum(tf.sqrt(p))  # here
+
+
+@program("catastrophic_cancellation", [1000.1, 1000.1, 1000.2], code="tf.sqrt(tf.maximum(variance, 1e-12))")
+def variance_by_squares(p):
+    squares = tf.reduce_mean(p * p) + 0.0625 * tf.stop_gradient(tf.reduce_mean(p * 0.0) - 2.0)
+    variance = squares - tf.square(tf.reduce_mean(p))
+    return tf.sqrt(variance)  # here
+
+
+@program("rsqrt_of_zero", [0.5, 0.0], eager=False, code="tf.math.rsqrt(tf.maximum(p, 1e-12))")
+def reciprocal_root(p):
+    return tf.reduce_sum(tf.math.rsqrt(p))  # here
+
+
+@program("pow_domain", [0.5, 0.0], code="tf.pow(tf.maximum(p, 1e-7), 0.5)")
+def power_at_zero(p):
+    return tf.reduce_sum(tf.pow(p, 0.5))  # here
+
+
+@program("pow_domain", [0.5, -2.0], eager=False, code="tf.maximum(p, 1e-7) ** 0.3")
+def power_of_negative(p):
+    return tf.reduce_sum(p**0.3)  # here
+
+
+@program("trig_domain", [0.5, 1.0], code="tf.acos(tf.clip_by_value(p, -0.999999, 0.999999))")
+def angle(p):
+    return tf.reduce_sum(tf.acos(p))  # here
+
+
+@program("trig_domain", [0.5, 1.0000002], eager=False, code="tf.asin(tf.clip_by_value(p, -0.999999, 0.999999))")
+def angle_past_the_end(p):
+    return tf.reduce_sum(tf.asin(p))  # here
+
+
+@program("trig_domain", [1.5, 1.0], eager=False, code="tf.acosh(tf.maximum(p, 1.000001))")
+def hyperbolic(p):
+    return tf.reduce_sum(tf.acosh(p))  # here
+
+
+@program("exp_overflow", [0.5, 100.0], code="tf.exp(tf.minimum(p, 80.0))")
+def exponential(p):
+    return tf.reduce_sum(tf.exp(p))  # here
+
+
+@program("exp_overflow", [0.5, 100.0], eager=False)
+def softmax_by_hand(p):
+    e = tf.exp(p)  # here
+    return tf.reduce_sum(tf.square(e / tf.reduce_sum(e)))
+
+
+@program("variance_collapse", [-100.0, 1.0], eager=False)
+def gaussian_likelihood(log_variance):
+    error = tf.square(tf.constant([1.0, 2.0]))
+    return tf.reduce_sum(0.5 * (log_variance + error / tf.exp(log_variance)))  # here
+
+
+@program("mul_overflow", [1e30, 1.0], tried=False)
+def product(p):
+    return tf.reduce_sum(p * p)  # here
+
+
+@program("sum_overflow", [3e38, 3e38], tried=False)
+def total(p):
+    return tf.reduce_sum(p)  # here
+
+
+@program("half_overflow", np.array([300.0, 2.0], np.float16), tried=False)
+def square_in_half(p):
+    return tf.reduce_sum(p * p)  # here
+
+
+@program("cast_overflow", [1e6, 2.0], tried=False)
+def cast_to_half(p):
+    return tf.reduce_sum(tf.cast(p * 1.0, tf.float16))  # here
+
+
+@program("fp8_saturation", [500.0, 2.0], eager=False, tried=False)
+def cast_to_eight_bits(p):
+    small = tf.cast(p * 1.0, tf.dtypes.experimental.float8_e4m3fn)  # here
+    return tf.reduce_sum(tf.cast(small, tf.float32)) + tf.reduce_sum(p)
+
+
+@program("singular_matrix", [[1.0, 0.0], [0.0, 0.0]], eager=False, tried=False)
+def cholesky(p):
+    return tf.reduce_sum(tf.linalg.cholesky(p))  # here
+
+
+@program("singular_matrix", [[1.0, 2.0], [2.0, 4.0]], tried=False)
+def orthogonal(p):
+    q, r = tf.linalg.qr(p)  # here
+    return tf.reduce_sum(q) + tf.reduce_sum(r)
+
+
+@program("ctc_infeasible", np.zeros((3, 1, 4), np.float32), eager=False, tried=False)
+def too_many_labels(logits):
+    labels = tf.sparse.from_dense([[1, 1, 1]])
+    return tf.reduce_sum(tf.nn.ctc_loss(labels, logits, None, tf.constant([3]), blank_index=0))  # here
+
+
+@program("custom_gradient", [0.0, 3.0], eager=True, tried=False)
+def own_gradient(p):
+    @tf.custom_gradient
+    def double(x):
+        def gradient(upstream):
+            return upstream / x  # here
+
+        return x * 2.0, gradient
+
+    return tf.reduce_sum(double(p))
+
+
+@program("gradient_clip_contamination", [1.0, 2.0], [1.0], eager=False, tried=False)
+def norm_of_gradients(p, q):
+    with tf.GradientTape() as tape:
+        tape.watch([p, q])
+        loss = tf.reduce_sum(p * 1e25) + tf.reduce_sum(q)
+    clipped, _ = tf.clip_by_global_norm(tape.gradient(loss, [p, q]), 1.0)  # here
+    return tf.reduce_sum(clipped[0] * p) + tf.reduce_sum(clipped[1] * q)
+
+
+@program("unknown", [0.0, 2.0], eager=False, tried=False)
+def gamma_at_zero(p):
+    return tf.reduce_sum(tf.math.lgamma(p))  # here
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Any:
+    with np.errstate(all="ignore"):
+        yield
+
+
+def first_origin(folder: Path, run: Callable[[], None]) -> Origin:
+    with record(folder) as recorded:
+        run()
+    origins = explain(recorded.trace).origins
+    assert origins, "no trouble was found"
+    return origins[0]
+
+
+@pytest.mark.parametrize("case", PROGRAMS)
+def test_cause_line_and_fix(case: Program, tmp_path: Path) -> None:
+    origin = first_origin(tmp_path, case.train)
+    cause = origin.cause
+    assert cause.name == case.cause, cause
+    assert origin.frame is not None and (origin.frame.file, origin.frame.line) == (__file__, case.line)
+    if case.code:
+        assert cause.fix is not None and case.code in cause.fix.code
+    if case.tried:
+        assert cause.fix is not None and cause.fix.trial is not None
+        assert "finite" in cause.fix.trial.after
+        assert any(word in cause.fix.trial.before for word in ("inf", "nan"))
+
+
+def test_the_evidence_names_the_element_and_what_made_it(tmp_path: Path) -> None:
+    case = next(one.values[0] for one in PROGRAMS if one.id == "log_of_softmax-graph")
+    evidence = first_origin(tmp_path, case.train).cause.evidence
+    assert f"element [0, 1]: log(0); the 0 came from Softmax, {short_path(__file__)}:{case.line}" in " ".join(evidence)
+
+
+def test_float64_tells_range_from_domain(tmp_path: Path) -> None:
+    overflow = next(one.values[0] for one in PROGRAMS if one.id == "exponential-eager")
+    assert "in float64 it is 2.688e+43" in " ".join(first_origin(tmp_path, overflow.train).cause.evidence)
+
+
+# ---- what comes in, and what an optimizer does
+
+
+def test_a_sample_of_a_dataset(tmp_path: Path) -> None:
+    data = np.ones((40, 3), np.float32)
+    data[25, 2] = np.nan
+    weights = tf.Variable(tf.ones([3, 1]))
+
+    def batches() -> Any:
+        for at in range(0, 40, 8):
+            yield data[at : at + 8]
+
+    def train() -> None:
+        dataset = tf.data.Dataset.from_generator(batches, output_signature=tf.TensorSpec([8, 3]))
+
+        @tf.function
+        def epoch() -> Any:
+            for batch in dataset:
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(tf.square(batch @ weights))
+                weights.assign_sub(0.1 * tape.gradient(loss, weights))
+
+        epoch()
+
+    cause = first_origin(tmp_path, train).cause
+    assert cause.name == "nan_in_data"
+    assert any("sample 1 of this batch, feature 2" in line for line in cause.evidence), cause.evidence
+
+
+def test_an_array_that_a_dataset_is_made_from(tmp_path: Path) -> None:
+    data = np.ones((40, 3), np.float32)
+    data[25, 2] = np.inf
+
+    def train() -> None:
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+        model.fit(data, data[:, :1], batch_size=8, verbose=0, shuffle=False)
+
+    cause = first_origin(tmp_path, train).cause
+    assert cause.name == "inf_in_data"
+    assert cause.evidence[0] == "element [25, 2] is inf: sample 25 of this data, feature 2"
+
+
+def test_an_initializer(tmp_path: Path) -> None:
+    def train() -> None:
+        layer = keras.layers.Dense(1, kernel_initializer=keras.initializers.Constant(np.nan))
+        model = keras.Sequential([layer])
+        model.compile("sgd", "mse")
+        model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+
+    assert first_origin(tmp_path, train).cause.name == "bad_initial_weights"
+
+
+def test_a_checkpoint(tmp_path: Path) -> None:
+    path = tf.train.Checkpoint(w=tf.Variable([1.0, np.nan])).write(tempfile.mkdtemp(dir=tmp_path) + "/checkpoint")
+    weights = tf.Variable([1.0, 2.0])
+
+    def train() -> None:
+        tf.train.Checkpoint(w=weights).read(path)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(weights * weights)
+        weights.assign_sub(0.1 * tape.gradient(loss, weights))
+
+    assert first_origin(tmp_path, train).cause.name == "nan_in_checkpoint"
+
+
+def test_adam_with_an_epsilon_that_half_precision_rounds_to_zero(tmp_path: Path) -> None:
+    weights = tf.Variable(np.ones(3, np.float16))
+
+    def train() -> None:
+        optimizer = keras.optimizers.Adam(1e-3, epsilon=1e-8)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(weights * tf.constant([0.0, 1.0, 2.0], tf.float16))
+        optimizer.apply([tape.gradient(loss, weights)], [weights])
+
+    origin = first_origin(tmp_path, train)
+    assert (origin.cause.name, origin.kind) == ("adam_eps_underflow", "update")

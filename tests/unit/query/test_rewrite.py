@@ -1,0 +1,93 @@
+"""The user's own statement with one expression replaced: what is found, what is left alone."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tdbg.query import rewrite as r
+from tdbg.query.rewrite import rewrite
+
+BOUNDED = "{2}({tf}.maximum({0}, 1e-7))"
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("y = tf.math.log(p)", "y = tf.math.log(tf.maximum(p, 1e-7))"),
+        ("return -tf.reduce_sum(t * tf.math.log(p))", "return -tf.reduce_sum(t * tf.math.log(tf.maximum(p, 1e-7)))"),
+        ("y = ops.log(p)  # probabilities", "y = ops.log(ops.maximum(p, 1e-7))  # probabilities"),
+        ("y = keras.ops.log(p)", "y = keras.ops.log(keras.ops.maximum(p, 1e-7))"),
+        ("y = log(p)", "y = log(tf.maximum(p, 1e-7))"),
+        ("ä = 'ü', tf.math.log(p)", "ä = 'ü', tf.math.log(tf.maximum(p, 1e-7))"),
+        ("y = tf.math.log(\n    a +\n    b\n)", "y = tf.math.log(tf.maximum(a +\n    b, 1e-7))"),
+        ("y = tf.math.log(p) + tf.math.log(q)", ""),  # which of the two?
+        ("y = tf.math.log1p(p)", ""),
+        ("y = model(x)", ""),
+        ("y = tf.math.log(*args)", ""),
+        ("y = tf.math.log(p", ""),
+    ],
+)
+def test_the_argument_of_a_call(statement: str, expected: str) -> None:
+    assert rewrite(statement, r.call("log"), BOUNDED) == expected
+
+
+@pytest.mark.parametrize(
+    ("statement", "find", "template", "expected"),
+    [
+        ("y = a / b", r.division, "{tf}.math.divide_no_nan({2}, {3})", "y = tf.math.divide_no_nan(a, b)"),
+        ("y = (a + 1) / b[0]", r.division, "{0} / {tf}.maximum({3}, 1e-7)", "y = (a + 1) / tf.maximum(b[0], 1e-7)"),
+        ("y = a / b / c", r.division, "{0}", ""),
+        ("y = p * tf.math.log(p)", r.times_own_log, "{tf}.math.xlogy({0}, {0})", "y = tf.math.xlogy(p, p)"),
+        ("y = tf.math.log(p[0]) * p[0]", r.times_own_log, "{tf}.math.xlogy({0}, {0})", "y = tf.math.xlogy(p[0], p[0])"),
+        ("y = q * tf.math.log(p)", r.times_own_log, "{tf}.math.xlogy({0}, {0})", ""),
+        (
+            "y = tf.math.log(tf.nn.softmax(x, axis=1))",
+            r.call_of_call(("log",), ("softmax",)),
+            "{tf}.nn.log_softmax({0}{1})",
+            "y = tf.nn.log_softmax(x, axis=1)",
+        ),
+        (
+            "y = tf.math.log(1 - tf.sigmoid(x))",
+            r.call_of_one_minus(("log",), ("sigmoid",)),
+            "{tf}.math.log_sigmoid(-({0}))",
+            "y = tf.math.log_sigmoid(-(x))",
+        ),
+        (
+            "y = tf.where(x > 0, tf.math.log(x), 0.0)",
+            r.where_around("log"),
+            "{tf}.where({0}, {1}({tf}.where({0}, {2}, {tf}.ones_like({2}))), {3})",
+            "y = tf.where(x > 0, tf.math.log(tf.where(x > 0, x, tf.ones_like(x))), 0.0)",
+        ),
+        ("y = x ** 0.5", r.power, "{tf}.maximum({2}, 1e-7) ** {1}", "y = tf.maximum(x, 1e-7) ** 0.5"),
+    ],
+)
+def test_other_expressions(statement: str, find: r.Finder, template: str, expected: str) -> None:
+    assert rewrite(statement, find, template) == expected
+
+
+def test_without_a_name_for_tensorflow_nothing_is_written() -> None:
+    assert rewrite("y = a / b", r.division, "{tf}.math.divide_no_nan({2}, {3})", library="") == ""
+
+
+_EXPRESSIONS = st.recursive(
+    st.sampled_from(["x", "y[0]", "3.0", "self.w", "tf.exp(x)", "f(x, axis=1)"]),
+    lambda inner: st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner),
+    max_leaves=6,
+)
+
+
+@given(_EXPRESSIONS, _EXPRESSIONS, st.sampled_from(["", "    # why", "\n"]))
+def test_all_else_stays_as_it_is(argument: str, around: str, end: str) -> None:
+    statement = f"loss = {around} - tf.math.log({argument}){end}"
+    changed = rewrite(statement, r.call("log"), BOUNDED)
+    assert changed.startswith(f"loss = {around} - tf.math.log(tf.maximum(")
+    assert changed.endswith(f", 1e-7)){end}")
+    assert _meaning(changed) == _meaning(f"loss = {around} - tf.math.log(tf.maximum({argument}, 1e-7))")
+
+
+def _meaning(statement: str) -> str:
+    return ast.dump(ast.parse(statement))
