@@ -24,42 +24,35 @@ _BETWEEN = ("Mul", "RealDiv", "AddV2", "Add", "Sub", "Select", "SelectV2", "Soft
 def attention_logit_growth(training: Training) -> Iterator[Finding]:
     learned = {layer.node for layer in training.layers}
     for softmax in training.outputs("Softmax"):
-        logits = _logits(training, softmax.place.node, learned)
+        product = _product(training, softmax.place.node, learned)
+        logits = _scaled(training, product) if product is not None else None
         seen = training.in_training(logits) if logits is not None else None
-        if logits is None or seen is None or len(seen) < _STEPS:
+        if product is None or seen is None or len(seen) < _STEPS:
             continue
         first, last = np.median(seen.largest[:_PART]), np.median(seen.largest[-_PART:])
         if last > _LARGE and last > _GROWTH * first and (seen.largest[-_PART:] > _LARGE).all():
-            text = f"attention logits of {training.name(logits.place.node)} grow from at most {first:.3g} to {last:.3g}"
+            text = f"attention logits of {training.name(product)} grow from at most {first:.3g} to {last:.3g}"
             since = int(seen.step[np.flatnonzero(seen.largest <= _LARGE)[-1]]) if (seen.largest <= _LARGE).any() else 0
-            yield Finding(logits.place.node, since, text, (f"by step {seen.step[-1]}",))
+            yield Finding(product, since, text, (f"by step {seen.step[-1]}",))
 
 
-def _logits(training: Training, node: Node, learned: set[Node], depth: int = 0) -> Series | None:
-    """The last scaled product of two tensors, none of them a weight, before any mask is added."""
-    for place in training.flow.inputs(node)[0] if training.flow.inputs(node) else ():
-        if place.is_given:
-            continue
-        kind = training.op(place.node).type
-        if kind in _PRODUCTS:
-            if place.node in learned:
-                return None
-            scaled = [n for n, _ in training.flow.readers.get(place.node, ()) if training.op(n).type in ("Mul", "RealDiv")]
-            forward = [n for n in scaled if n.op in training.differentiated]
-            return training.series(forward[0] if forward else place.node)
-        if kind in _BETWEEN and depth < 6:
-            for found in (_logits(training, place.node, learned, depth + 1), _second(training, place.node, learned)):
-                if found is not None:
-                    return found
-    return None
-
-
-def _second(training: Training, node: Node, learned: set[Node]) -> Series | None:
-    """A select has its values second, behind the condition."""
+def _product(training: Training, node: Node, learned: set[Node], depth: int = 0) -> Node | None:
+    """Of queries and keys: behind a softmax, a mask and a scale, a product of two tensors, none of them a weight."""
     inputs = training.flow.inputs(node)
-    for place in inputs[1] if len(inputs) > 1 else ():
-        if not place.is_given and training.op(place.node).type in (*_PRODUCTS, "Mul", "RealDiv"):
-            if training.op(place.node).type in _PRODUCTS:
-                return None if place.node in learned else training.series(place.node)
-            return _logits(training, place.node, learned, 5)
+    # A select has its values second, behind the condition.
+    for place in (place for places in inputs[:2] for place in places if not place.is_given):
+        kind = training.op(place.node).type
+        if kind in _PRODUCTS and place.node not in learned:
+            return place.node
+        if kind in _BETWEEN and depth < 6:
+            found = _product(training, place.node, learned, depth + 1)
+            if found is not None:
+                return found
     return None
+
+
+def _scaled(training: Training, product: Node) -> Series | None:
+    """What the softmax is given, before any mask is added; a mask's large numbers are no growth."""
+    readers = [node for node, _ in training.flow.readers.get(product, ()) if node.op in training.differentiated]
+    scaled = [node for node in readers if training.op(node).type in ("Mul", "RealDiv")]
+    return training.series(scaled[0] if scaled else product)

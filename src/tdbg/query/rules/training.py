@@ -187,11 +187,18 @@ class Training:
         """Of a weight: has its dims, and is made of what the weight was multiplied with."""
         wanted = {(place.node, place.slot) for place in others}
         for series in self._backward_of.get(node.op, ()):
-            if self.dims(series) == self.dims(weight):
-                inputs = [place for places in self.flow.inputs(series.place.node) for place in places]
-                if wanted & {(place.node, place.slot) for place in inputs}:
-                    return series
+            if self.dims(series) == self.dims(weight) and wanted & self._read_by(series.place.node, node.op):
+                return series
         return None
+
+    def _read_by(self, node: Node, forward: int, depth: int = 3) -> set[tuple[Node, int]]:
+        """What the ops of one op's gradient read, up to a node of it: a product and, with batches, its sum."""
+        places = [place for places in self.flow.inputs(node) for place in places]
+        found = {(place.node, place.slot) for place in places}
+        for place in places:
+            if depth and not place.is_given and self.op(place.node).forward == forward:
+                found |= self._read_by(place.node, forward, depth - 1)
+        return found
 
     def _update(self, variable: tuple[str, int]) -> Series | None:
         for node in self.writes.get(variable, ()):
