@@ -377,7 +377,11 @@ def mixed_precision() -> None:
 
 
 def eager_loop() -> None:
-    w, b, v = tf.Variable(normal(8, 16)), tf.Variable(np.zeros(16, np.float32)), tf.Variable(np.zeros((16, 1), np.float32))
+    w, b, v = (
+        tf.Variable(normal(8, 16)),
+        tf.Variable(np.zeros(16, np.float32)),
+        tf.Variable(np.zeros((16, 1), np.float32)),
+    )
     trained(lambda: tf.reduce_mean((tf.nn.relu(X @ w + b) @ v - TARGETS) ** 2), [w, b, v], graph=False)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from argparse import ArgumentParser, Namespace
 
@@ -18,6 +19,7 @@ class Command(commands.BaseCommand):
     def prepare_parser(self, parser: ArgumentParser) -> None:
         add_trace_argument(parser)
         parser.add_argument("--json", action="store_true", help="the verdict as JSON")
+        parser.add_argument("--ignore", metavar="RULE[,RULE]", help="health rules that are not to be asked")
 
     def run(self, args: Namespace) -> int:
         import shutil
@@ -26,12 +28,26 @@ class Command(commands.BaseCommand):
         from tdbg.query.verdict import explain
         from tdbg.query.verdict_text import full_lines
 
-        verdict = explain(open_trace(args.trace))
+        verdict = explain(open_trace(args.trace), ignored_rules(args.ignore))
         if args.json:
             print(to_json(verdict.as_dict(), indent=1))
         else:
             print("\n".join(full_lines(verdict, width=shutil.get_terminal_size((100, 24)).columns)))
         return 1 if verdict.is_trouble else 0
+
+
+def ignored_rules(given: str | None) -> frozenset[str]:
+    """The health rules of ``--ignore``, and of TDBG_IGNORE; TdbgError for a name that is none."""
+    from tdbg.errors import TdbgError
+    from tdbg.query.rules import NAMES
+
+    found = set()
+    for place, text in (("--ignore", given), ("TDBG_IGNORE", os.environ.get("TDBG_IGNORE"))):
+        names = {name.strip() for name in (text or "").split(",") if name.strip()}
+        for name in sorted(names - set(NAMES)):
+            raise TdbgError(f"{place} {name}: there is no such health rule; there are {', '.join(NAMES)}")
+        found |= names
+    return frozenset(found)
 
 
 def next_command(is_trouble: bool, trace: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tdbg.model import Frame, Phase
@@ -107,7 +107,7 @@ class Verdict:
     origins: tuple[Origin, ...] = ()
     benign: tuple[Benign, ...] = ()
     more_origins: int = 0  # that are not listed
-    health: Health = Health()
+    health: Health = field(default_factory=Health)
 
     @property
     def alerts(self) -> tuple[Alert, ...]:

@@ -15,7 +15,7 @@ _STEPS, _BEFORE, _JUMP, _STAYS = 10, 4, 1e3, 50.0
 
 @rule(
     "batchnorm_poisoned",
-    why="evaluation uses the moving statistics: until they have recovered, over hundreds of steps, its results are wrong",
+    why="evaluation uses the moving statistics: its results are wrong for hundreds of steps",
     fix="find the extreme batch at that step; clip or drop it, and set the moving statistics back",
     steps=_STEPS,
 )
@@ -34,7 +34,7 @@ def batchnorm_poisoned(training: Training) -> Iterator[Finding]:
             # The first steps move the statistics from where they were initialised; that is no jump.
             if at >= _BEFORE and (sizes[at:] > _STAYS * usual).all() and len(sizes) - at >= 3:
                 text = f"a moving statistic jumps from at most {sizes[at - 1]:.3g} to {sizes[at]:.3g} and stays high"
-                where = f"{training.name(nodes[0])}, {series.elements[-1]:.0f} channels, at step {series.step[-1]} {sizes[-1]:.3g}"
+                where = f"{training.name(nodes[0])}; at step {series.step[-1]} it is still {sizes[-1]:.3g}"
                 yield Finding(nodes[0], int(series.step[at]), text, (where,))
                 break
 

@@ -30,13 +30,20 @@ def constant_output(training: Training) -> Iterator[Finding]:
         node = _with_bias(training, node)
         series = training.series(node)
         seen = training.in_training(series) if series is not None else None
-        if seen is None or len(seen) < _STEPS or len(training.dims(seen)) < 2 or training.dims(seen)[0] < _FEWEST_SAMPLES:
+        if (
+            seen is None
+            or len(seen) < _STEPS
+            or len(training.dims(seen)) < 2
+            or training.dims(seen)[0] < _FEWEST_SAMPLES
+        ):
             continue
         spread = (seen.max - seen.min)[-_LAST:]
         if np.all(spread <= 1e-6 * np.maximum(seen.largest[-_LAST:], 1e-30)):
             count = int(seen.elements[-1])
             text = f"{training.name(node)} gives {seen.mean[-1]:.4g} for all of its {count:,} elements"
-            yield Finding(node, int(seen.step[-_LAST]), text, (f"in each of the last {_LAST} steps that were looked at",))
+            yield Finding(
+                node, int(seen.step[-_LAST]), text, (f"in each of the last {_LAST} steps that were looked at",)
+            )
 
 
 def _with_bias(training: Training, node: Node) -> Node:

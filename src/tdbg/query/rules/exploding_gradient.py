@@ -30,5 +30,7 @@ def exploding_gradient(training: Training) -> Iterator[Finding]:
         usual = float(np.median(rms[: max(3, len(rms) // 4)]))
         if usual > 0 and (rms[-_LAST:] > _GROWTH * usual).all() and (rms[-_LAST:] > weight.rms[-_LAST:]).all():
             since = int(gradient.step[np.flatnonzero(rms <= _GROWTH * usual)[-1] + 1])
-            text = f"the gradient of {layer.name} grew from rms {usual:.2g} to {rms[-1]:.2g} at step {gradient.step[-1]}"
+            text = (
+                f"the gradient of {layer.name} grew from rms {usual:.2g} to {rms[-1]:.2g} at step {gradient.step[-1]}"
+            )
             yield Finding(layer.node, since, text, (f"its weight has rms {weight.rms[-1]:.2g}",))

@@ -76,7 +76,9 @@ class Flow:
         """For each input of a node, the tensors that it can be: one, but for results of conditionals."""
         op = self.op(node)
         if op.graph < 0:
-            return [self._of_tensor(node, at, tensor, through_casts) for at, tensor in enumerate(self._eager.get(node, ()))]
+            return [
+                self._of_tensor(node, at, tensor, through_casts) for at, tensor in enumerate(self._eager.get(node, ()))
+            ]
         return [self.resolve(Place(Node(number, 0), slot), through_casts) for number, slot in op.inputs]
 
     def raw_input(self, node: Node, at: int) -> Place | None:
@@ -126,7 +128,7 @@ class Flow:
 
     def _argument(self, place: Place, op: Op, through_casts: bool) -> Iterator[Place]:
         at = self._argument_number.get(op.number)
-        passed = []
+        passed: list[Place] = []
         for number in self._callers.get(op.graph, ()):
             call = self._program.ops[number]
             at_call = at if at is None or call.type.endswith(("PartitionedCall", "While")) else at + 1
@@ -137,7 +139,7 @@ class Flow:
         if at is not None and at < len(given):
             passed += self._of_tensor(None, at, given[at], through_casts)
         # What came from outside is seen where it came in: at this very argument.
-        yield from passed or (Place(place.node, place.slot, True), )
+        yield from passed or (Place(place.node, place.slot, True),)
 
     def _of_tensor(self, node: Node | None, at: int, tensor: int, through_casts: bool) -> tuple[Place, ...]:
         made = self._sample.made.get(tensor)

@@ -29,5 +29,6 @@ def half_overflow(training: Training) -> Iterator[Finding]:
         near = seen.largest > _LARGEST / 2
         if near[-_STEPS:].all():
             share = seen.largest[-1] / _LARGEST
-            text = f"{training.name(series.place.node)} reaches {seen.largest[-1]:,.0f} in float16, {share:.0%} of its limit"
+            name = training.name(series.place.node)
+            text = f"{name} reaches {seen.largest[-1]:,.0f} in float16, {share:.0%} of its limit"
             yield Finding(series.place.node, int(seen.step[np.flatnonzero(near)[0]]), text)

@@ -15,7 +15,7 @@ _STEPS, _SMALLEST_NORMAL, _FEWEST_ELEMENTS = 5, 2.0**-14, 16
 
 @rule(
     "half_underflow",
-    why="below 6.1e-5 float16 has fewer and fewer digits, and below 6e-8 none: most of this gradient is rounded to zero",
+    why="below 6.1e-5 float16 has fewer and fewer digits, and below 6e-8 none: much of this is rounded to zero",
     fix="scale the loss (keras.mixed_precision.LossScaleOptimizer), or use bfloat16",
     steps=_STEPS,
 )

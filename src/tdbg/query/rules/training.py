@@ -117,7 +117,7 @@ class Training:
 
     @cached_property
     def loss(self) -> Series | None:
-        """The last scalar of the forward pass that was differentiated; None when there are several graphs that train."""
+        """The last scalar of the forward pass that was differentiated; None when several graphs train."""
         scalars = [
             series
             for series in self.outputs()
@@ -184,10 +184,10 @@ class Training:
         return found
 
     def _gradient(self, node: Node, weight: Series, others: tuple[Place, ...]) -> Series | None:
-        """Of a weight: has its dims, and is made of what the weight was multiplied with."""
+        """Of a weight: has its size, and is made of what the weight was multiplied with."""
         wanted = {(place.node, place.slot) for place in others}
         for series in self._backward_of.get(node.op, ()):
-            if self.dims(series) == self.dims(weight) and wanted & self._read_by(series.place.node, node.op):
+            if series.elements[-1] == weight.elements[-1] and wanted & self._read_by(series.place.node, node.op):
                 return series
         return None
 
@@ -218,14 +218,15 @@ class Training:
     def is_half(self, series: Series) -> bool:
         return series.dtype == DType.FLOAT16
 
-    def created_variables(self) -> list[tuple[int, Frame]]:
-        """The handle of each variable made by eager code, and the user's line that made it."""
+    @cached_property
+    def created_variables(self) -> dict[tuple[str, int], Frame]:
+        """The user's line that made each variable, where eager code made it."""
         found = self._rows.query(
             "SELECT e.inputs[1], e.op FROM executions e JOIN ops o USING (process, op) WHERE o.graph < 0 AND "
             f"o.phase = {int(Phase.OTHER)} AND o.type = 'AssignVariableOp' AND process = {self.process}"
         )
         frames = ((handle, self.program.user_frame(self.program.ops[op])) for handle, op in found)
-        return [(handle, frame) for handle, frame in frames if frame is not None]
+        return {("handle", handle): frame for handle, frame in frames if frame is not None}
 
     def shape_of_input(self, node: Node, at: int) -> tuple[int, ...] | None:
         """As the op saw it, that is behind a Squeeze, which has no rows in graphs; None when it is not known."""

@@ -40,5 +40,6 @@ def update_ratio(training: Training) -> Iterator[Finding]:
             text = f"each step changes the weight of {layer.name} by {ratio[-1]:.0%} of its size"
             yield Finding(layer.node, int(update.step[-_LAST]), text, (numbers,))
         elif lost.all() and (update.largest[-_LAST:] > 0).all():
-            text = f"updates of {layer.name} are {ratio[-1]:.1g} of its weight: {DType(weight.dtype).label} rounds them away"
+            kind = DType(weight.dtype).label
+            text = f"updates of {layer.name} are {ratio[-1]:.1g} of its weight: {kind} rounds them away"
             yield Finding(layer.node, int(update.step[-_LAST]), text, (numbers,))

@@ -21,7 +21,6 @@ _STEPS = 6
     steps=_STEPS,
 )
 def weights_not_updated(training: Training) -> Iterator[Finding]:
-    made = _creations(training)
     if not training.writes:
         return
     done = set()
@@ -34,9 +33,10 @@ def weights_not_updated(training: Training) -> Iterator[Finding]:
         gradient = training.in_training(layer.gradient) if layer.gradient is not None else None
         if gradient is not None and (gradient.rms[-_STEPS:] > 0).all():
             yield Finding(layer.node, int(weight.step[0]), f"{last}, although it has a gradient", _why(training, layer))
-        elif gradient is None and layer.variable in made and _is_differentiated(training, layer.node):
-            frame = made[layer.variable]
-            yield Finding(layer.node, int(weight.step[0]), f"{last}: no gradient is taken for it", (), frame)
+        elif gradient is None and _is_differentiated(training, layer.node):
+            frame = _made_to_train(training, layer)
+            if frame is not None:
+                yield Finding(layer.node, int(weight.step[0]), f"{last}: no gradient is taken for it", (), frame)
 
 
 def _is_constant(series: Series) -> bool:
@@ -64,11 +64,8 @@ def _is_differentiated(training: Training, node: Node) -> bool:
     return any(reader.op in training.differentiated for reader, _ in readers)
 
 
-def _creations(training: Training) -> dict[tuple[str, int], Frame]:
-    """Variables that the user's own line makes, without saying that they stay as they are."""
-    found = {}
-    for handle, frame in training.created_variables():
-        text = training.program.statement_text(frame)
-        if "Variable(" in text and "trainable" not in text:
-            found[("handle", handle)] = frame
-    return found
+def _made_to_train(training: Training, layer: Layer) -> Frame | None:
+    """The user's own line that makes the variable, unless it says that the variable stays as it is."""
+    frame = training.created_variables.get(layer.variable)
+    text = training.program.statement_text(frame) if frame is not None else ""
+    return frame if "Variable(" in text and "trainable" not in text else None
