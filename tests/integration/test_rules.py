@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ import numpy as np
 import pytest
 from recorded_run import line_with, record
 
+from tdbg.__main__ import main
 from tdbg.query.rules import NAMES, Alert
 from tdbg.query.verdict import explain
+from tdbg.query.verdict_text import full_lines, short_lines
 
 tf = pytest.importorskip("tensorflow")
 
@@ -462,3 +465,84 @@ HEALTHY = [
 @pytest.mark.parametrize("program", HEALTHY, ids=lambda program: program.__name__)
 def test_a_healthy_program_gets_no_alert(tmp_path: Path, program: Callable) -> None:
     assert [f"{one.rule} {one.line} {one.text} {one.evidence}" for one in alerts_of(tmp_path, program)] == []
+
+
+# ---- around the rules
+
+
+def test_eight_lines_name_the_first_alert_and_the_status_says_trouble(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with record(tmp_path) as recorded:
+        dead_relu()
+    verdict = explain(recorded.trace)
+    lines = short_lines(verdict)
+    assert (verdict.name, verdict.is_trouble) == ("unhealthy", True)
+    assert lines[0].startswith("tdbg: no bad values, but Relu is all zeros") and "[dead_relu]" in lines[0]
+    assert f":{line_with(__file__, 'dead')}" in lines[1]
+    assert len(lines) <= 8
+    assert main(["why", "--json", str(recorded.path)]) == 1
+    alert = json.loads(capsys.readouterr().out)["alerts"][0]
+    assert {"rule", "file", "line", "step", "text", "why", "evidence"} <= alert.keys()
+    assert (alert["rule"], alert["step"]) == ("dead_relu", 0)
+
+
+def test_a_rule_is_silenced_by_option_by_environment_and_by_a_comment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broadcast_on_purpose() -> None:
+        w = tf.Variable(normal(8, 1))
+        trained(lambda: tf.reduce_mean((X @ w - TARGETS[:, 0]) ** 2), [w], steps=2)  # tdbg: ignore[broadcast_shape]
+
+    assert alerts_of(tmp_path, broadcast_on_purpose, force=True) == ()
+    assert alerts_of(tmp_path, broadcast_shape, force=True)
+    trace = str(tmp_path / "run.tdbg")
+    assert main(["why", trace]) == 1
+    assert main(["why", "--ignore", "dead_relu,broadcast_shape", trace]) == 0
+    monkeypatch.setenv("TDBG_IGNORE", "broadcast_shape")
+    assert main(["why", trace]) == 0
+    assert main(["why", "--ignore", "nonsense", trace]) == 2
+    assert "there is no such health rule" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"mode": "health"}, "mode health keeps no numbers"),
+        ({"mode": "shape"}, "mode shape keeps no numbers"),
+        ({"ops": "Relu|MatMul"}, "only some ops were recorded"),
+        ({"steps": "0:3"}, "only 3 training steps"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_what_cannot_be_asked_is_said(tmp_path: Path, options: dict[str, Any], reason: str) -> None:
+    with record(tmp_path, **options) as recorded:
+        dead_relu()
+    verdict = explain(recorded.trace)
+    assert verdict.alerts == ()
+    assert reason in verdict.health.skipped["dead_relu"]
+    assert any(reason in line for line in full_lines(verdict))
+
+
+def test_after_a_bad_value_nothing_is_alerted_and_before_it_still(tmp_path: Path) -> None:
+    """Weights that become NaN at step 8 have been without an update until then, and a ReLU of NaN is not dead."""
+    w, v = tf.Variable(normal(8, 16)), tf.Variable(normal(16, 1))  # made before
+
+    def program() -> None:
+        unused = tf.Variable(normal(16, 16))  # unused
+        for number in range(16):
+            with tf.GradientTape() as tape:
+                scale = tf.math.log(tf.constant(2.0 if number < 8 else -1.0))
+                loss = tf.reduce_mean((tf.nn.relu(X @ w @ unused) @ v * scale - TARGETS) ** 2)
+            for variable, gradient in zip([w, v], tape.gradient(loss, [w, v]), strict=True):
+                variable.assign_sub(0.01 * gradient)
+
+    with record(tmp_path) as recorded:
+        program()
+    verdict = explain(recorded.trace)
+    assert verdict.name == "bad_values"
+    assert [origin.row.step for origin in verdict.origins] == [8]
+    assert [(alert.rule, alert.line) for alert in verdict.alerts] == [
+        ("weights_not_updated", line_with(__file__, "unused"))
+    ]
+    assert any("weights_not_updated" in line for line in short_lines(verdict))
