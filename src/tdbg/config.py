@@ -2,6 +2,7 @@
 
 TDBG_MODE      none, health (default with check), numerics (default), shape or full
 TDBG_OUTPUT    where the trace goes
+TDBG_IGNORE    health rules that tdbg run and tdbg why do not ask, separated by commas
 TDBG_NATIVE    0 switches the compiled extension off
 TDBG_STRICT    1 raises tdbg's own faults instead of counting them; for tdbg's tests
 """

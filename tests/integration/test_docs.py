@@ -22,9 +22,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 OTHER_PAGES = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
 
 # The program that a page calls train.py.
-PROGRAMS = {"README.md": "keras_fit.py", "quickstart.md": "gradient_only.py", "run.md": "eager_loop.py"} | {
-    "debugger_v2.md": "debugger_v2_tutorial.py"
-}
+PROGRAMS = {"README.md": "keras_fit.py", "quickstart.md": "gradient_only.py", "run.md": "eager_loop.py"}
+PROGRAMS |= {"rules.md": "dead_relu.py", "diff.md": "dead_relu.py"}
+PROGRAMS |= {"debugger_v2.md": "debugger_v2_tutorial.py"}
 
 # Commands that are shown and not run here, each with the reason. Whoever adds one says why.
 NOT_RUN = {
@@ -106,12 +106,12 @@ def run(words: list[str], folder: Path) -> str:
 
 
 def run_shell(block: Block, folder: Path) -> str:
-    """Every command must succeed; but ``tdbg why`` says 1 when there is trouble, which is what it is for."""
+    """Every command must succeed; but ``tdbg why`` and ``diff`` say 1 when they found something: what they are for."""
     failures = folder / "failures.txt"
     failures.write_text("")
     note = "trap 'echo \"$?: $BASH_COMMAND\" >> failures.txt' ERR"
     output = run(["bash", "-c", f"{note}\n{block.commands}\ntrue"], folder)
-    wrong = [line for line in failures.read_text().splitlines() if not line.startswith("1: tdbg why")]
+    wrong = [line for line in failures.read_text().splitlines() if not line.startswith(("1: tdbg why", "1: tdbg diff"))]
     failures.unlink()
     assert not wrong, f"{wrong}\n{output}"
     return output
@@ -239,6 +239,13 @@ def test_the_page_of_why_has_all_causes() -> None:
     source = "".join(file.read_text("utf-8") for file in (ROOT / "src/tdbg/query/causes").glob("*.py"))
     causes = set(re.findall(r'Cause\(\s*"(\w+)"', source)) | set(re.findall(r'"(\w+_in_data)"', source))
     assert causes <= set(re.findall(r"`(\w+)`", (ROOT / "docs/why.md").read_text("utf-8")))
+
+
+def test_the_page_of_rules_has_all_rules() -> None:
+    from tdbg.query.rules import all_rules
+
+    listed = re.findall(r"^\| `(\w+)` \|.* \| (\d+) \|$", (ROOT / "docs/rules.md").read_text("utf-8"), re.M)
+    assert listed == [(rule.name, str(rule.steps)) for rule in all_rules()]
 
 
 @pytest.mark.parametrize("table", SCHEMAS)

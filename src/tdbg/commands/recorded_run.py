@@ -27,9 +27,17 @@ _INTERRUPTED_STATUS = 130
 class RecordedRun:
     """Called once, it runs the program; exceptions of the program leave it as they are."""
 
-    def __init__(self, program: Program, options: dict[str, Any], *, quiet: bool, as_json: bool) -> None:
+    def __init__(
+        self,
+        program: Program,
+        options: dict[str, Any],
+        *,
+        quiet: bool,
+        as_json: bool,
+        ignore: frozenset[str] = frozenset(),
+    ) -> None:
         self._program, self._options = program, options
-        self._quiet, self._as_json = quiet, as_json
+        self._quiet, self._as_json, self._ignore = quiet, as_json, ignore
         self._trace: Path = options["output"]
         self._shown = os.path.relpath(self._trace) if self._trace.is_relative_to(Path.cwd()) else str(self._trace)
         self._pid = os.getpid()
@@ -106,7 +114,7 @@ class RecordedRun:
         from tdbg.store.reader import Trace
 
         with np.errstate(all="ignore"):  # the program may have asked for exceptions
-            verdict = explain(Trace.open(self._trace))
+            verdict = explain(Trace.open(self._trace), self._ignore)
         if self._as_json:
             return [_json(verdict.as_dict())]
         return short_verdict(verdict, self._shown)

@@ -12,6 +12,7 @@ from tdbg.commands.output_place import choose_output
 from tdbg.commands.program import Program, Script, find_program, python_words
 from tdbg.commands.recorded_run import RecordedRun
 from tdbg.commands.uncaught import hide_frames
+from tdbg.commands.why import ignored_rules
 from tdbg.config import make_config
 from tdbg.errors import TdbgCommandError
 
@@ -37,6 +38,7 @@ class Command(BaseCommand):
             add("--force", action="store_true", help="overwrite the trace at --output"),
             add("-q", "--quiet", action="store_true", help="say nothing at the end; tdbg why says it later"),
             add("--json", action="store_true", help="the verdict as one line of JSON, on standard error too"),
+            add("--ignore", metavar="RULE[,RULE]", help="health rules that are not to be asked for the verdict"),
             filters("--mode", help="none, health, numerics (default), shape or full: how much of each tensor"),
             filters("--steps", metavar="A:B", help="only steps A up to, not including, B"),
             filters("--every", metavar="N", type=int, help="only every N-th step"),
@@ -75,12 +77,13 @@ class Command(BaseCommand):
         options = {name: getattr(args, name) for name in names}
         options |= {"drop_when_full": args.drop_when_full, "check": args.check}
         make_config(**options)
+        ignore = ignored_rules(args.ignore) if args.ignore or os.environ.get("TDBG_IGNORE") else frozenset()
         program = find_program(args.program)
         program.check()
         if program.error is not None:
             return _Failure(program)
         options["output"] = choose_output(args.output, program.name, args.force)
-        return RecordedRun(program, options, quiet=args.quiet, as_json=args.json)
+        return RecordedRun(program, options, quiet=args.quiet, as_json=args.json, ignore=ignore)
 
 
 def split(words: Sequence[str], with_value: Collection[str]) -> tuple[list[str], list[str]]:

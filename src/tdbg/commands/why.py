@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ class Command(commands.BaseCommand):
     def prepare_parser(self, parser: ArgumentParser) -> None:
         add_trace_argument(parser)
         parser.add_argument("--json", action="store_true", help="the verdict as JSON")
+        parser.add_argument("--ignore", metavar="RULE[,RULE]", help="health rules that are not to be asked")
 
     def run(self, args: Namespace) -> int:
         import shutil
@@ -30,7 +32,7 @@ class Command(commands.BaseCommand):
         from tdbg.query.verdict import explain
         from tdbg.query.verdict_text import full_lines
 
-        verdict = explain(open_trace(args.trace))
+        verdict = explain(open_trace(args.trace), ignored_rules(args.ignore))
         if args.json:
             print(to_json(verdict.as_dict(), indent=1))
         else:
@@ -46,6 +48,20 @@ def short_verdict(verdict: Verdict, trace: str) -> list[str]:
     from tdbg.query.verdict_text import short_lines
 
     return [*short_lines(verdict)[: MOST_LINES - 1], next_command(verdict.is_trouble, trace)]
+
+
+def ignored_rules(given: str | None) -> frozenset[str]:
+    """The health rules of ``--ignore``, and of TDBG_IGNORE; TdbgError for a name that is none."""
+    from tdbg.errors import TdbgError
+    from tdbg.query.rules import NAMES
+
+    found = set()
+    for place, text in (("--ignore", given), ("TDBG_IGNORE", os.environ.get("TDBG_IGNORE"))):
+        names = {name.strip() for name in (text or "").split(",") if name.strip()}
+        for name in sorted(names - set(NAMES)):
+            raise TdbgError(f"{place} {name}: there is no such health rule; there are {', '.join(NAMES)}")
+        found |= names
+    return frozenset(found)
 
 
 def next_command(is_trouble: bool, trace: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tdbg.model import DType, Flag
 from tdbg.store.reader import Trace
 
@@ -77,3 +79,14 @@ class Rows:
     def select(self, process: int, where: str, parameters: list[Any] | None = None, tail: str = "") -> list[Row]:
         sql = f"SELECT {', '.join(_FIELDS)} FROM tensors WHERE process = {process} AND ({where}) {tail}"
         return [Row(*values) for values in self.query(sql, parameters)]
+
+    def arrays(self, sql: str) -> dict[str, np.ndarray]:
+        """Columns as arrays, for what is too much for records; a missing number is 0, or NaN where that exists."""
+        columns = self._db.execute(sql).fetchnumpy()
+        return {name: _filled(column) for name, column in columns.items()}
+
+
+def _filled(column: np.ndarray) -> np.ndarray:
+    if not isinstance(column, np.ma.MaskedArray):
+        return column
+    return column.filled(np.nan if column.dtype.kind == "f" else 0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from typing import Any
 
 from tdbg.model import Frame, Phase
@@ -12,6 +13,7 @@ from tdbg.query.coverage import Coverage, find_coverage
 from tdbg.query.program import Op, Program
 from tdbg.query.reach import Reach, find_reach
 from tdbg.query.rows import IS_BAD, Row, Rows
+from tdbg.query.rules import Alert, Health, find_health
 from tdbg.query.trouble import Harmless, Trouble
 from tdbg.store.reader import Trace
 
@@ -108,10 +110,15 @@ class Verdict:
     origins: tuple[Origin, ...] = ()
     benign: tuple[Benign, ...] = ()
     more_origins: int = 0  # that are not listed
+    health: Health = field(default_factory=Health)
+
+    @property
+    def alerts(self) -> tuple[Alert, ...]:
+        return self.health.alerts
 
     @property
     def name(self) -> str:
-        return "bad_values" if self.origins else "clean"
+        return "bad_values" if self.origins else "unhealthy" if self.alerts else "clean"
 
     @property
     def is_trouble(self) -> bool:
@@ -124,12 +131,14 @@ class Verdict:
             "origins": [origin.as_dict() for origin in self.origins],
             "more_origins": self.more_origins,
             "benign": [one.as_dict() for one in self.benign],
+            "alerts": [alert.as_dict() for alert in self.alerts],
+            "rules_not_asked": dict(self.health.skipped),
             "coverage": self.coverage.as_dict(),
         }
 
 
-def explain(trace: Trace) -> Verdict:
-    """All trouble of a trace, followed back to where it began."""
+def explain(trace: Trace, ignore: Collection[str] = ()) -> Verdict:
+    """All trouble of a trace, followed back to where it began; ``ignore`` names health rules that are not asked."""
     rows = Rows(trace)
     coverage = find_coverage(trace, rows)
     origins: list[Origin] = []
@@ -139,9 +148,17 @@ def explain(trace: Trace) -> Verdict:
         trouble = Trouble(rows, program, process, coverage.is_partial)
         origins += [_origin(trace, rows, program, process, row) for row in trouble.origins[:_MOST_ORIGINS]]
         benign += [_benign(one, program) for one in trouble.harmless]
+    first_bad: dict[int, int] = {}
+    for origin in origins:
+        first_bad[origin.process] = min(origin.row.step, first_bad.get(origin.process, origin.row.step))
     origins = _one_for_each_line(origins)
     return Verdict(
-        str(trace.path), coverage, tuple(origins[:_MOST_ORIGINS]), tuple(benign), max(0, len(origins) - _MOST_ORIGINS)
+        str(trace.path),
+        coverage,
+        tuple(origins[:_MOST_ORIGINS]),
+        tuple(benign),
+        max(0, len(origins) - _MOST_ORIGINS),
+        find_health(trace, rows, coverage, ignore, first_bad),
     )
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from tdbg.query.program import joined, short_path
+from tdbg.query.rules import Alert
 from tdbg.query.verdict import Benign, Origin, Verdict
 
 _PHASE = {"backward": " in the gradient", "update": " in the update"}
 
 
 def short_lines(verdict: Verdict, width: int = 100) -> list[str]:
-    """The first origin, and how much else there is."""
+    """The first origin, or the first alerts where there is none, and how much else there is."""
     if not verdict.origins:
+        if verdict.alerts:
+            return _short_alerts(verdict, width)
         return [*_clean(verdict), *(f"    note: {text}" for text in verdict.coverage.notes[:3])]
     first = verdict.origins[0]
     lines = [f"tdbg: {_headline(first, 'first bad value')}", *_place(first, width)]
@@ -22,6 +25,9 @@ def short_lines(verdict: Verdict, width: int = 100) -> list[str]:
         lines.append(_cut(f"    reached: {first.reach.as_text()}", width))
     others = len(verdict.origins) - 1 + verdict.more_origins
     notes = [f"{others} more place{'s' if others > 1 else ''} where bad values began: tdbg why"] if others else []
+    if verdict.alerts:
+        rules = joined(list(dict.fromkeys(alert.rule for alert in verdict.alerts)))
+        notes.append(f"before that training was not healthy ({rules}): tdbg why")
     notes += verdict.coverage.notes
     if notes:
         lines.append(_cut(f"    note: {joined(notes)}", width))
@@ -36,12 +42,14 @@ def full_lines(verdict: Verdict, width: int = 100) -> list[str]:
         lines += [f"tdbg: {_headline(origin, name)}", *_place(origin, width), *_story(origin), ""]
     if verdict.more_origins:
         lines += [f"    and {verdict.more_origins} more places", ""]
-    if not verdict.origins:
+    for number, alert in enumerate(verdict.alerts):
+        lines += [*_alert(alert, width, "and " if number or verdict.origins else ""), *_reasons(alert), ""]
+    if not verdict.origins and not verdict.alerts:
         lines += _clean(verdict)
     lines += [_cut(f"    no harm: {_benign(one)}", width) for one in verdict.benign[:8]]
     if len(verdict.benign) > 8:
         lines.append(f"    no harm: {len(verdict.benign) - 8} more places")
-    lines += [f"    note: {text}" for text in verdict.coverage.notes]
+    lines += [f"    note: {text}" for text in (*verdict.coverage.notes, *verdict.health.notes())]
     while lines and not lines[-1]:
         lines.pop()
     return lines
@@ -50,6 +58,34 @@ def full_lines(verdict: Verdict, width: int = 100) -> list[str]:
 def _clean(verdict: Verdict) -> list[str]:
     blind = verdict.coverage.blind
     return [f"tdbg: {blind or f'no bad values found in {verdict.coverage.as_text()}'}"]
+
+
+def _short_alerts(verdict: Verdict, width: int) -> list[str]:
+    first, *others = verdict.alerts
+    lines = [*_alert(first, width), _cut(f"    why: {first.why}", width), _cut(f"    fix: {first.fix}", width)]
+    for other in others[:2]:
+        lines.append(_cut(f"    and {_where(other)}{other.text}  [{other.rule}]", width))
+    notes = [f"{len(others) - 2} more: tdbg why"] if len(others) > 2 else []
+    notes += verdict.coverage.notes
+    if notes:
+        lines.append(_cut(f"    note: {joined(notes)}", width))
+    return lines[:8]
+
+
+def _alert(alert: Alert, width: int, name: str = "") -> list[str]:
+    lines = [f"tdbg: {name}no bad values, but " if not name else f"tdbg: {name}"]
+    lines[0] += f"{alert.text}  [{alert.rule}]"
+    if alert.file:
+        lines.append(_cut(f" -> {_where(alert)}{alert.source}".rstrip(), width))
+    return lines
+
+
+def _where(alert: Alert) -> str:
+    return f"{short_path(alert.file)}:{alert.line}  " if alert.file else ""
+
+
+def _reasons(alert: Alert) -> list[str]:
+    return [f"    {text}" for text in alert.evidence] + [f"    why: {alert.why}", f"    fix: {alert.fix}"]
 
 
 def _headline(origin: Origin, name: str) -> str:

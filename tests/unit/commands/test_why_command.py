@@ -27,7 +27,7 @@ class Said:
 def test_status_and_lines(
     is_trouble: bool, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(verdict, "explain", lambda trace: Said(is_trouble))
+    monkeypatch.setattr(verdict, "explain", lambda trace, ignore: Said(is_trouble))
     monkeypatch.setattr(verdict_text, "full_lines", lambda said, width: ["tdbg: first line", " -> train.py:3"])
     trace = str(make_trace(tmp_path / "run.tdbg"))
     assert main(["why", trace]) == status

@@ -1,0 +1,37 @@
+"""``tdbg diff``: two traces in, the first place where they part on standard output out."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from tdbg import commands
+from tdbg.commands.trace_argument import open_trace
+
+
+class Command(commands.BaseCommand):
+    """Say where two runs of a program part: the first op and line whose numbers differ by more than rounding.
+
+    A and B are traces of the same program: another version of it, another seed, element type or machine. Lines may
+    have moved and ops may have come and gone. Exit status: 0 when the runs are the same, 1 when they part, 2 when a
+    trace cannot be read.
+    """
+
+    def prepare_parser(self, parser: ArgumentParser) -> None:
+        parser.add_argument("a", metavar="A", help="a trace")
+        parser.add_argument("b", metavar="B", help="another one")
+        parser.add_argument("--exact", action="store_true", help="every bit counts: rounding is a difference, too")
+        parser.add_argument("--json", action="store_true", help="the answer as JSON")
+
+    def run(self, args: Namespace) -> int:
+        import shutil
+
+        from tdbg.commands.printing import to_json
+        from tdbg.query.diff import compare
+        from tdbg.query.diff_text import lines
+
+        diff = compare(open_trace(args.a), open_trace(args.b), exact=args.exact)
+        if args.json:
+            print(to_json(diff.as_dict(), indent=1))
+        else:
+            print("\n".join(lines(diff, width=shutil.get_terminal_size((100, 24)).columns)))
+        return 1 if diff.parting else 0

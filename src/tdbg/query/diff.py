@@ -1,0 +1,401 @@
+"""Two traces in; the first op and line out where they part by more than rounding explains, or that they do not.
+
+Rows are compared in the order of the first trace's events, step by step. Each op's values come after those that it
+read, so the first row that parts is where the parting began. Rounding is not the same everywhere: a difference is
+taken for rounding when it is small for its type and the size of the sums, or grew little by little from differences
+that were there before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tdbg.errors import TdbgError
+from tdbg.model import DType, Flag, Frame
+from tdbg.query.alignment import Alignment, align
+from tdbg.query.program import Op, Program
+from tdbg.query.rows import Row, Rows
+from tdbg.store.reader import Trace
+
+_NUMBERS = ("min", "max", "mean", "std")
+_SIGNS = ("negative", "zero", "positive")
+_BAD = ("neg_inf", "pos_inf", "nan")
+_COLUMNS = ("seq", "step", "op", "slot", "execution", "iteration", "dtype", "shape", "elements", "flags", "value")
+_ROWS_AT_ONCE = 400_000
+_EPSILON = {DType.FLOAT64: 2.2e-16, DType.COMPLEX128: 2.2e-16, DType.FLOAT16: 9.8e-4, DType.BFLOAT16: 7.8e-3}
+_EPSILON |= {code: 0.13 for code in DType if code.name.startswith("FLOAT8")}
+_FLOAT32 = 1.2e-7
+_UNITS, _PER_SUM = 32.0, 4.0  # how many last places may differ: always, and for each square root of a summand
+_GROWTH = 100.0  # how much larger than all differences before it a difference may be
+_SIGN_SHARE = 0.01  # of the elements that may change their sign
+_ADDITIVE = ("Sub", "AddV2", "Add", "AddN", "BiasAdd", "Sum", "Mean", "SquaredDifference", "BiasAddGrad")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two tensors."""
+
+    row: Row
+    op: Op
+    dims: tuple[int, ...]
+    frame: Frame | None
+    source: str
+
+    def as_dict(self) -> dict[str, Any]:
+        row = self.row
+        numbers = ("elements", *_SIGNS, *_BAD, *_NUMBERS)
+        return {
+            "seq": row.seq,
+            "op_type": self.op.type,
+            "op_name": self.op.name,
+            "file": self.frame.file if self.frame else None,
+            "line": self.frame.line if self.frame else None,
+            "source": self.source or None,
+            "dtype": row.label,
+            "shape": list(self.dims),
+            "numbers": {name: getattr(row, name) for name in numbers},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Where two runs part."""
+
+    step: int
+    slot: int
+    is_input: bool
+    what: str  # in words: what differs
+    difference: float  # relative to the largest element, where numbers differ
+    allowed: float
+    first: Side
+    second: Side
+
+    def as_dict(self) -> dict[str, Any]:
+        names = ("step", "slot", "is_input", "what", "difference", "allowed")
+        sides = {"a": self.first.as_dict(), "b": self.second.as_dict()}
+        return {name: getattr(self, name) for name in names} | sides
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """The answer; ``parting`` is None when the runs are the same."""
+
+    first: str
+    second: str
+    exact: bool
+    parting: Parting | None
+    compared: int
+    steps: int
+    largest: float  # relative difference among what is the same
+    notes: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "a": self.first,
+            "b": self.second,
+            "verdict": "differ" if self.parting else "same",
+            "exact": self.exact,
+            "parting": self.parting.as_dict() if self.parting else None,
+            "compared": {"tensors": self.compared, "steps": self.steps, "largest_difference": self.largest},
+            "notes": list(self.notes),
+        }
+
+
+def compare(first: Trace, second: Trace, exact: bool = False) -> Diff:
+    """Process by process, in their order."""
+    count = min(len(first.processes), len(second.processes))
+    pairs = [_Pair(first, second, process, exact) for process in range(count)]
+    notes = []
+    if len(first.processes) != len(second.processes):
+        notes.append(f"A has {len(first.processes)} processes and B has {len(second.processes)}; {count} were compared")
+    for pair in pairs:
+        pair.search()
+    partings = [pair.parting for pair in pairs if pair.parting is not None]
+    notes += [note for pair in pairs for note in pair.notes()]
+    compared = sum(pair.compared for pair in pairs)
+    if not compared and not partings:
+        raise TdbgError(f"Nothing in these traces can be compared: {'; '.join(notes) or 'they share no op'}.")
+    return Diff(
+        str(first.path),
+        str(second.path),
+        exact,
+        min(partings, key=lambda parting: parting.step, default=None),
+        compared,
+        len({step for pair in pairs for step in pair.steps_done}),
+        max(pair.largest for pair in pairs),
+        tuple(notes),
+    )
+
+
+class _Rows(NamedTuple):
+    """Rows of both sides that belong together, in the order of the first side's events."""
+
+    first: dict[str, np.ndarray]
+    second: dict[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.first["seq"])
+
+
+class _Pair:
+    """One process of both traces."""
+
+    def __init__(self, first: Trace, second: Trace, process: int, exact: bool) -> None:
+        self._traces, self._process, self._exact = (first, second), process, exact
+        self._rows = (Rows(first), Rows(second))
+        self._programs = (Program(first, process), Program(second, process))
+        self.alignment: Alignment = align(*self._programs)
+        self._dims = tuple(self._shapes(rows) for rows in self._rows)
+        self._hashes = tuple(self._value_hashes(rows) for rows in self._rows) if exact else ({}, {})
+        self._events = tuple(self._count_rows(trace) for trace in self._traces)
+        self.parting: Parting | None = None
+        self.compared = self._unmatched = self._unmeasured = 0
+        self.largest = 0.0
+        self.steps_done: list[int] = []
+
+    def _shapes(self, rows: Rows) -> dict[int, tuple[int, ...]]:
+        found = rows.query(f"SELECT shape, dims FROM shapes WHERE process = {self._process}")
+        return {shape: tuple(dims) for shape, dims in found}
+
+    def _value_hashes(self, rows: Rows) -> dict[int, bytes]:
+        return dict(rows.query(f'SELECT value, hash FROM "values" WHERE process = {self._process}'))
+
+    def _count_rows(self, trace: Trace) -> dict[int, int]:
+        table = trace.rollup("steps").to_pydict()
+        rows = zip(table["process"], table["step"], table["rows"], strict=True)
+        return {step: count for process, step, count in rows if process == self._process}
+
+    # ---- searching
+
+    def search(self) -> None:
+        for steps in self._portions():
+            both = self._together(steps)
+            if len(both):
+                self._compare(both)
+            self.steps_done += steps
+            if self.parting is not None:
+                return
+
+    def _portions(self) -> Iterator[list[int]]:
+        """Steps that both have, as many at once as fit."""
+        portion: list[int] = []
+        size = 0
+        for step in sorted(self._events[0].keys() & self._events[1].keys()):
+            portion.append(step)
+            size += self._events[0][step]
+            if size > _ROWS_AT_ONCE:
+                yield portion
+                portion, size = [], 0
+        if portion:
+            yield portion
+
+    def _read(self, side: int, steps: list[int]) -> dict[str, np.ndarray]:
+        names = (*_COLUMNS, *_SIGNS, *_BAD, *_NUMBERS)
+        return self._rows[side].arrays(
+            f"SELECT {', '.join(names)} FROM tensors WHERE process = {self._process} AND step BETWEEN {steps[0]} AND "
+            f"{steps[-1]} AND flags & {int(Flag.EVIDENCE)} = 0"
+        )
+
+    def _together(self, steps: list[int]) -> _Rows:
+        first, second = self._read(0, steps), self._read(1, steps)
+        pairs = self.alignment.pairs
+        numbers = {op: op for op in pairs}
+        keys = [_keys(first, numbers), _keys(second, {b: a for a, b in pairs.items()})]
+        packed = _pack(*keys)
+        _, at, other = np.intersect1d(packed[0], packed[1], assume_unique=True, return_indices=True)
+        self._unmatched += len(packed[0]) + len(packed[1]) - 2 * len(at)
+        order = np.lexsort((first["seq"][at], first["step"][at]))
+        at, other = at[order], other[order]
+        return _Rows({k: v[at] for k, v in first.items()}, {k: v[other] for k, v in second.items()})
+
+    def _compare(self, both: _Rows) -> None:
+        first, second = both
+        measured = ((first["flags"] & second["flags"]) & int(Flag.NUMBERS)) != 0
+        self._unmeasured += int((~measured).sum())
+        wrong = self._other_shape(both) | ((first["flags"] & int(Flag.BAD)) != (second["flags"] & int(Flag.BAD)))
+        for name in _BAD:
+            wrong |= measured & (first[name] != second[name])
+        difference = np.where(measured, _differences(first, second), 0.0)
+        if self._exact:
+            allowed = np.zeros(len(both))
+            for name in (*_SIGNS, *_NUMBERS):
+                wrong |= measured & ~((first[name] == second[name]) | (np.isnan(first[name]) & np.isnan(second[name])))
+            wrong |= self._other_values(both)
+        else:
+            allowed = self._allowed(both, difference)
+            elements = np.maximum(first["elements"], 1)
+            for name in _SIGNS:
+                flipped = np.abs(first[name].astype(float) - second[name].astype(float))
+                wrong |= measured & (flipped > 2 + _SIGN_SHARE * elements) & (difference > allowed / _UNITS)
+            wrong |= difference > allowed
+        for at in np.flatnonzero(wrong).tolist():
+            if self._is_parting(both, at, float(difference[at]), float(allowed[at])):
+                self.compared += at
+                self.largest = max([self.largest, *difference[:at][~wrong[:at]].tolist()])
+                return
+        self.compared += len(both)
+        self.largest = max(self.largest, float(difference[~wrong].max(initial=0.0)))
+
+    def _other_shape(self, both: _Rows) -> np.ndarray:
+        other = both.first["elements"] != both.second["elements"]
+        pairs = np.stack([both.first["shape"], both.second["shape"]], axis=1)
+        unique, inverse = np.unique(pairs, axis=0, return_inverse=True)
+        differ = [self._dims[0].get(a) != self._dims[1].get(b) for a, b in unique.tolist()]
+        return other | np.array(differ)[inverse.reshape(-1)]
+
+    def _other_values(self, both: _Rows) -> np.ndarray:
+        """Where both kept the whole tensor: its hash tells bits apart that no summary does."""
+        kept = (both.first["value"] >= 0) & (both.second["value"] >= 0)
+        differ = np.zeros(len(both), bool)
+        for at in np.flatnonzero(kept).tolist():
+            hashes = [self._hashes[s].get(int(both[s]["value"][at])) for s in (0, 1)]
+            differ[at] = None not in hashes and hashes[0] != hashes[1]
+        return differ
+
+    def _allowed(self, both: _Rows, difference: np.ndarray) -> np.ndarray:
+        """Of the difference relative to the largest element: last places, or what earlier differences can grow to."""
+        epsilon = np.maximum(_epsilons(both.first["dtype"]), _epsilons(both.second["dtype"]))
+        summands = np.array([self._summands.get(op, 1.0) for op in both.first["op"].tolist()])
+        local = epsilon * (_UNITS + _PER_SUM * np.sqrt(summands))
+        # A row that parts ends the search, so all before it is rounding and may be built upon.
+        calm = np.where(difference <= 0.5, difference, 0)
+        before = np.maximum.accumulate(np.r_[self.largest, calm[:-1]])
+        return np.maximum(local, np.minimum(_GROWTH * before, 0.5))
+
+    @property
+    def _summands(self) -> dict[int, float]:
+        """How many numbers an op adds up for each element, as well as the sizes of its inputs tell."""
+        if not hasattr(self, "_summand_cache"):
+            sizes = {
+                op: float(size)
+                for op, size in self._rows[0].query(
+                    f"SELECT op, max(elements) FROM tensors WHERE process = {self._process} GROUP BY op"
+                )
+            }
+            found = {}
+            for op in self._programs[0].ops.values():
+                inputs = [sizes[number] for number, _ in op.inputs if number in sizes]
+                if op.number in sizes and inputs and sizes[op.number]:
+                    product = np.prod(sorted(inputs)[-2:]) if len(inputs) > 1 else inputs[0] ** 2
+                    found[op.number] = max(1.0, float(np.sqrt(product / sizes[op.number])))
+                elif op.graph < 0:
+                    found[op.number] = 256.0
+            self._summand_cache = found
+        return self._summand_cache
+
+    def _is_parting(self, both: _Rows, at: int, difference: float, allowed: float) -> bool:
+        sides = [self._side(side, int(both[side]["seq"][at])) for side in (0, 1)]
+        first, second = sides
+        row, other = first.row, second.row
+        what = _what(first, second, difference)
+        if not what and not self._exact and self._is_cancellation(first, second, allowed):
+            return False
+        self.parting = Parting(row.step, row.slot, row.is_input, what or "numbers", difference, allowed, first, second)
+        return other is not None
+
+    def _is_cancellation(self, first: Side, second: Side, allowed: float) -> bool:
+        """A sum of large numbers that nearly cancel is no worse than its inputs' rounding."""
+        if first.op.type not in _ADDITIVE or first.row.min is None or second.row.min is None:
+            return False
+        makers = ", ".join(str(number) for number, _ in first.op.inputs)
+        if not makers:
+            return False
+        ((largest,),) = self._rows[0].query(
+            f"SELECT max(greatest(abs(min), abs(max))) FROM tensors WHERE process = {self._process} "
+            f"AND step = {first.row.step} AND op IN ({makers}) AND flags & {int(Flag.NUMBERS)} != 0"
+        )
+        apart = max(abs(getattr(first.row, name) - getattr(second.row, name)) for name in _NUMBERS)
+        return largest is not None and apart <= allowed * largest
+
+    def _side(self, side: int, seq: int) -> Side:
+        row = self._rows[side].select(self._process, f"seq = {seq} AND flags & {int(Flag.EVIDENCE)} = 0")[0]
+        program = self._programs[side]
+        op = program.ops[row.op]
+        frame = program.user_frame(op)
+        source = program.line_text(frame) if frame else ""
+        return Side(row, op, self._dims[side].get(row.shape, ()), frame, source)
+
+    # ---- what was not compared
+
+    def notes(self) -> list[str]:
+        notes = []
+        for name, mine, theirs in (("A", 0, 1), ("B", 1, 0)):
+            steps = sorted(self._events[mine].keys() - self._events[theirs].keys())
+            if steps:
+                notes.append(
+                    f"{len(steps)} step{'s' if len(steps) > 1 else ''} only in {name}, from step {steps[0]} on"
+                )
+        for name, side, ops in (("A", 0, self.alignment.only_first), ("B", 1, self.alignment.only_second)):
+            seen = [op for op in ops if op.observed]
+            if seen:
+                where = self._programs[side].user_frame(seen[0])
+                line = f", the first {seen[0].type}" + (f" at line {where.line}: " if where else "")
+                line += self._programs[side].line_text(where) if where else ""
+                notes.append(f"{len(seen):,} op{'s' if len(seen) > 1 else ''} only in {name}{line}")
+        if self._unmeasured:
+            notes.append(f"{self._unmeasured:,} tensors without numbers: only shape and bad values were compared")
+        return notes
+
+
+def _keys(columns: dict[str, np.ndarray], pair_of: dict[int, int]) -> tuple[np.ndarray, ...]:
+    """Pair, slot and kind, step, and the how-manieth of these; rows of ops that have no partner get pair -1."""
+    largest = int(columns["op"].max(initial=0)) + 1
+    lookup = np.full(largest, -1, np.int64)
+    for op, pair in pair_of.items():
+        if op < largest:
+            lookup[op] = pair
+    pair = lookup[columns["op"]]
+    port = columns["slot"].astype(np.int64) * 2 + ((columns["flags"] & int(Flag.INPUT)) != 0)
+    step = columns["step"].astype(np.int64)
+    order = np.lexsort((columns["seq"], columns["iteration"], columns["execution"], step, port, pair))
+    group = [pair[order], port[order], step[order]]
+    is_new = np.ones(len(order), bool)
+    is_new[1:] = np.any([key[1:] != key[:-1] for key in group], axis=0) if len(order) else True
+    starts = np.flatnonzero(is_new)
+    turn = np.empty(len(order), np.int64)
+    turn[order] = np.arange(len(order)) - (starts[np.cumsum(is_new) - 1] if len(order) else 0)
+    return pair, port, step, turn
+
+
+def _pack(first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]) -> list[np.ndarray]:
+    """Each key as one number; rows without a partner become numbers that occur on no other side."""
+    sizes = [int(max(a.max(initial=0), b.max(initial=0))) + 1 for a, b in zip(first, second, strict=True)]
+    packed = []
+    for side, keys in enumerate((first, second)):
+        number = np.zeros(len(keys[0]), np.int64)
+        for key, size in zip(keys, sizes, strict=True):
+            number = number * size + key
+        alone = keys[0] < 0
+        number[alone] = -1 - 2 * np.arange(int(alone.sum())) - side
+        packed.append(number)
+    return packed
+
+
+def _differences(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> np.ndarray:
+    """The largest difference of any number, relative to the largest element of both."""
+    with np.errstate(all="ignore"):
+        scale = np.fmax.reduce([np.abs(side[name]) for side in (first, second) for name in ("min", "max")])
+        apart = np.fmax.reduce([np.abs(first[name] - second[name]) for name in _NUMBERS])
+        found = np.where(apart > 0, apart / np.maximum(scale, 1e-300), 0.0)
+    only_one = np.any([np.isnan(first[name]) != np.isnan(second[name]) for name in ("min", "max")], axis=0)
+    return np.where(only_one, np.inf, np.nan_to_num(found, nan=0.0, posinf=np.inf))
+
+
+def _epsilons(dtypes: np.ndarray) -> np.ndarray:
+    table = np.array([_EPSILON.get(DType(code), _FLOAT32) if code in list(DType) else _FLOAT32 for code in range(256)])
+    return table[dtypes.astype(np.int64)]
+
+
+def _what(first: Side, second: Side, difference: float) -> str:
+    """Empty when only numbers differ."""
+    if first.dims != second.dims:
+        return f"shape {list(first.dims)} and {list(second.dims)}"
+    if first.row.is_bad != second.row.is_bad:
+        return f"bad values in {'A' if first.row.is_bad else 'B'} only"
+    if any(getattr(first.row, name) != getattr(second.row, name) for name in _BAD):
+        return "other numbers of bad values"
+    return "" if difference > 0 else "bits that no summary shows" if first.row.min is not None else ""

@@ -1,0 +1,36 @@
+"""Gradients that have grown a thousandfold and dwarf the weights they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tdbg.query.rules import Finding, rule
+from tdbg.query.rules.training import Training
+
+_STEPS, _LAST, _GROWTH = 8, 3, 1e3
+
+
+@rule(
+    "exploding_gradient",
+    why="each step throws the weights further away; NaN or infinity is what usually comes next",
+    fix="a smaller learning rate, tf.clip_by_global_norm (clipnorm= in Keras), normalisation, scaled targets",
+    steps=_STEPS,
+)
+def exploding_gradient(training: Training) -> Iterator[Finding]:
+    for layer in training.layers:
+        gradient = training.in_training(layer.gradient) if layer.gradient is not None else None
+        if gradient is None or len(gradient) < _STEPS:
+            continue
+        weight = training.in_training(layer.weight)
+        if weight is None or len(weight) != len(gradient):
+            continue
+        rms = gradient.rms
+        usual = float(np.median(rms[: max(3, len(rms) // 4)]))
+        if usual > 0 and (rms[-_LAST:] > _GROWTH * usual).all() and (rms[-_LAST:] > weight.rms[-_LAST:]).all():
+            since = int(gradient.step[np.flatnonzero(rms <= _GROWTH * usual)[-1] + 1])
+            text = (
+                f"the gradient of {layer.name} grew from rms {usual:.2g} to {rms[-1]:.2g} at step {gradient.step[-1]}"
+            )
+            yield Finding(layer.node, since, text, (f"its weight has rms {weight.rms[-1]:.2g}",))

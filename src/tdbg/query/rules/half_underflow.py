@@ -1,0 +1,33 @@
+"""Half-precision gradients that lie below the smallest normal number, all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tdbg.model import Phase
+from tdbg.query.rules import Finding, rule
+from tdbg.query.rules.training import Training
+
+_STEPS, _SMALLEST_NORMAL, _FEWEST_ELEMENTS = 5, 2.0**-14, 16
+
+
+@rule(
+    "half_underflow",
+    why="below 6.1e-5 float16 has fewer and fewer digits, and below 6e-8 none: much of this is rounded to zero",
+    fix="scale the loss (keras.mixed_precision.LossScaleOptimizer), or use bfloat16",
+    steps=_STEPS,
+)
+def half_underflow(training: Training) -> Iterator[Finding]:
+    for series in training.outputs(phase=Phase.BACKWARD):
+        if not training.is_half(series):
+            continue
+        seen = training.in_training(series)
+        if seen is None or len(seen) < _STEPS or seen.elements[-1] < _FEWEST_ELEMENTS:
+            continue
+        last = seen.last(_STEPS)
+        if np.all(last.largest < _SMALLEST_NORMAL) and np.any(last.largest > 0):
+            text = f"no element of {training.name(series.place.node)} is above {last.largest.max():.2g} in float16"
+            share = last.zero.sum() / last.elements.sum()
+            yield Finding(series.place.node, int(seen.step[0]), text, (f"{share:.0%} of it is exactly 0",))

@@ -1,0 +1,50 @@
+"""Training in; the class labels of its losses, with their numbers and the number of classes, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tdbg.query.rules.series import Node, Series
+from tdbg.query.rules.training import Training
+
+
+class Labels(NamedTuple):
+    """Whole numbers that stand for classes, where they become one."""
+
+    node: Node
+    series: Series
+    classes: int
+
+    @property
+    def least(self) -> int:
+        return int(self.series.min.min())
+
+    @property
+    def greatest(self) -> int:
+        return int(self.series.max.max())
+
+
+def find_labels(training: Training) -> Iterator[Labels]:
+    """Of losses that take class numbers, and of one-hot codes."""
+    for node in training.flow.nodes():
+        kind = training.op(node).type
+        if kind not in ("SparseSoftmaxCrossEntropyWithLogits", "OneHot"):
+            continue
+        places = training.flow.inputs(node)
+        logits_or_labels = 0 if kind == "OneHot" else 1
+        if len(places) <= logits_or_labels:
+            continue
+        classes = _classes(training, node, kind)
+        for place in places[logits_or_labels]:
+            series = training.at(place)
+            if series is not None and classes > 1:
+                yield Labels(node, series, classes)
+
+
+def _classes(training: Training, node: Node, kind: str) -> int:
+    if kind == "OneHot":
+        coded = training.series(node)
+        return training.dims(coded)[-1] if coded is not None and training.dims(coded) else 0
+    dims = training.shape_of_input(node, 0)
+    return dims[-1] if dims else 0
