@@ -163,11 +163,7 @@ def test_which_types_a_mode_records(tmp_path: Path, mode: str, kept: set[str]) -
 
 @pytest.mark.parametrize(
     ("pattern", "types"),
-    [
-        ("Re", {"Reshape", "Relu", "RealDiv"}),
-        ("^(Log|Relu)$", {"Log", "Relu"}),
-        ("(?!^Relu$)R", {"Reshape", "RealDiv"}),
-    ],
+    [("Re", {"Reshape", "Relu", "RealDiv"}), ("^(Log|Relu)$", {"Log", "Relu"}), ("(?!^Relu$)R", {"Reshape", "RealDiv"})],
 )
 def test_op_regex_is_matched_at_the_beginning(tmp_path: Path, pattern: str, types: set[str]) -> None:
     @tf.function
@@ -197,7 +193,9 @@ def test_dtypes_as_list_tuple_of_names_or_function(tmp_path: Path, wanted: objec
     assert {tdbg.model.DType(row["dtype"]).label for row in only_trace(tmp_path).tensors} == {"int32", "bool"}
 
 
-def test_what_a_call_gave_back_leads_the_verdict_into_the_call(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_what_a_call_gave_back_leads_the_verdict_into_the_call(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
     @tf.function
     def slope(x):
         with tf.GradientTape() as tape:
