@@ -24,7 +24,7 @@ ALLOWED = {
     "query": {"errors", "model", "store"},
     "report": {"errors", "model", "store", "query"},
     "commands": {"errors", "model", "config", "capture", "recording", "store", "query", "report"},
-    "pytest_plugin": {"errors", "config", "recording", "query", "store"},
+    "pytest_plugin": {"errors", "config", "capture", "recording", "query", "store"},
     "demos": set(),
     "__main__": {"errors", "commands"},
     "__init__": {"errors", "recording"},
@@ -74,6 +74,12 @@ def modules_after(statement: str) -> set[str]:
 def test_importing_tdbg_loads_nothing_heavy(statement):
     heavy = FRAMEWORKS | {"pyarrow", "duckdb", "rich", "pandas", "textual", "werkzeug"}
     assert not modules_after(statement) & heavy
+
+
+def test_the_pytest_plugin_is_light():
+    """It is loaded at every start of pytest, also where nobody uses TensorFlow."""
+    heavy = FRAMEWORKS | {"numpy", "pyarrow", "duckdb", "rich"}
+    assert not modules_after("import tdbg.pytest_plugin") & heavy
 
 
 def test_the_public_names():

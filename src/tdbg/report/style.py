@@ -19,17 +19,19 @@ pre{margin:8px 0;padding:8px 0;background:var(--bg);border:1px solid var(--line)
 pre span{display:block;padding:0 12px;min-width:max-content;white-space:pre}pre .here{background:var(--badbg);font-weight:600}
 pre .add{background:var(--add)}pre .del{background:var(--del)}pre .n{display:inline;padding:0 14px 0 0;color:var(--dim);
 user-select:none}
-.scroll{overflow-x:auto}.narrow table{width:auto}.narrow td,.narrow th{padding-left:20px}table{border-collapse:collapse;width:100%;font-size:14px}
+.scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:14px}
 th,td{text-align:left;padding:4px 14px 4px 0;border-bottom:1px solid var(--line);vertical-align:top}
 th{font-weight:600;color:var(--dim)}td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 18px;margin:8px 0}dt{color:var(--dim)}dd{margin:0}
 ul{margin:6px 0;padding-left:20px}.plots{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:16px}
 figure{margin:0;padding:12px 14px;background:var(--panel);border:1px solid var(--line);border-radius:8px}
-figure h3{margin:0 0 2px}svg{display:block;width:100%;height:auto}svg text{fill:var(--dim);font:11px system-ui,sans-serif}
+figure h3{margin:0 0 2px}svg{display:block;width:100%;height:auto}
+svg text{fill:var(--dim);font:11px system-ui,sans-serif}
 svg .grid{stroke:var(--line);stroke-width:1}svg path{fill:none;stroke-width:1.6}svg .band{stroke:none;opacity:.15}
 svg .badmark{stroke:var(--bad);stroke-width:2}
-.legend{display:flex;flex-wrap:wrap;gap:2px 14px;font-size:12px;margin-top:6px}.legend i{display:inline-block;width:10px;
-height:10px;border-radius:2px;margin-right:5px}figcaption{font-size:12px;margin-top:4px}
+.legend{display:flex;flex-wrap:wrap;gap:2px 14px;font-size:12px;margin-top:6px}.legend i{display:inline-block;
+width:10px;height:10px;border-radius:2px;margin-right:5px}figcaption{font-size:12px;margin-top:4px}
+.narrow table{width:auto}.narrow td,.narrow th{padding-left:20px}
 @media(max-width:760px){body{padding:14px 12px 40px}.plots{grid-template-columns:minmax(0,1fr)}h1{font-size:19px}
 dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:8px}}
 @media print{:root{--bg:#fff;--panel:#fff;--ink:#000;--dim:#444;--line:#bbb;--bad:#a00;--badbg:#eee;--add:#eef8f0;
