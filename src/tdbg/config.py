@@ -1,6 +1,6 @@
 """One frozen Config: what the user asked for, from arguments and the TDBG_* variables, all of which are listed here.
 
-TDBG_MODE      none, health (default with check), numerics (default), shape or full
+TDBG_MODE      none, health (default with check), numerics (default), shape, full or edges
 TDBG_OUTPUT    where the trace goes
 TDBG_IGNORE    health rules that tdbg run and tdbg why do not ask, separated by commas
 TDBG_NATIVE    0 switches the compiled extension off
@@ -95,6 +95,8 @@ def _check(config: Config) -> Config:
         raise TdbgError(f"ring {config.ring}: a ring keeps the last N events and needs N of at least 64")
     if config.xla not in ("off", "keep"):
         raise TdbgError(f"unknown choice {config.xla!r} for xla; choose one of: off, keep")
+    if config.mode == Mode.EDGES and config.check:
+        raise TdbgError("mode edges does not look inside functions, and check stops there; choose one of them")
     return config
 
 

@@ -70,6 +70,7 @@ class Mode(IntEnum):
     NUMERICS = 2
     SHAPE = 3
     FULL = 4
+    EDGES = 5  # as NUMERICS, but functions are seen from outside only
 
     @property
     def label(self) -> str:

@@ -101,7 +101,7 @@ def _after_import(loader: Any, then: Any) -> None:
     loader.exec_module = exec_module
 
 
-_PROGRAM, _RUN, _PARENT = "program", "tdbg run", "parent"
+_PROGRAM, _RUN, _PARENT, _TEST = "program", "tdbg run", "parent", "test"
 _current: _Recording | None = None
 
 
@@ -109,6 +109,7 @@ def enable(output: str | os.PathLike | None = None, force: bool = False, **optio
     """Records from here on. Options are those of ``tdbg run``: mode, ops, names, dtypes, files, steps, every, ring,
     values_when_bad. Functions that were traced before are traced again. ``force`` overwrites an older trace."""
     config = make_config(output=output, **options)
+    end_test()  # the test records itself
     if _current is None:
         if config.output is None:
             check_place(Path.cwd())  # the name will be a new one
@@ -161,6 +162,8 @@ def flush() -> None:
 
 def disable() -> Path | None:
     """Stops recording and returns the trace's path; the program is as it was before enable()."""
+    if _current is not None and _current.owner == _TEST:
+        return None
     if is_not_ours():
         flush()
         return current_path()
@@ -178,6 +181,21 @@ def begin(config: Config, owner: str) -> None:
 def begin_run(options: dict[str, Any]) -> None:
     """For ``tdbg run``: a recording that the program cannot end."""
     begin(make_config(**options), _RUN)
+
+
+def begin_test(config: Config) -> None:
+    """For the pytest plugin: a recording that makes way as soon as the test begins one of its own."""
+    begin(config, _TEST)
+
+
+def end_test() -> None:
+    """Ends the recording of a test, if it is still there."""
+    if _current is not None and _current.owner == _TEST:
+        end_recording()
+
+
+def is_recording() -> bool:
+    return _current is not None
 
 
 def follow_parent(options: dict[str, Any]) -> None:

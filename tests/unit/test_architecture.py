@@ -22,8 +22,10 @@ ALLOWED = {
     "tensorflow": {"errors", "model", "config", "native", "store", "capture", "recording"},
     "recording": {"errors", "config", "capture", "store", "query"},
     "query": {"errors", "model", "store"},
-    "commands": {"errors", "model", "config", "capture", "recording", "store", "query"},
+    "report": {"errors", "model", "store", "query"},
+    "commands": {"errors", "model", "config", "capture", "recording", "store", "query", "report"},
     "keras": {"errors", "config", "capture", "recording", "store", "query", "commands"},
+    "pytest_plugin": {"errors", "config", "capture", "recording", "query", "store"},
     "demos": set(),
     "__main__": {"errors", "commands"},
     "__init__": {"errors", "recording"},
@@ -73,6 +75,12 @@ def modules_after(statement: str) -> set[str]:
 def test_importing_tdbg_loads_nothing_heavy(statement):
     heavy = FRAMEWORKS | {"pyarrow", "duckdb", "rich", "pandas", "textual", "werkzeug"}
     assert not modules_after(statement) & heavy
+
+
+def test_the_pytest_plugin_is_light():
+    """It is loaded at every start of pytest, also where nobody uses TensorFlow."""
+    heavy = FRAMEWORKS | {"numpy", "pyarrow", "duckdb", "rich"}
+    assert not modules_after("import tdbg.pytest_plugin") & heavy
 
 
 def test_the_public_names():

@@ -66,6 +66,7 @@ class Recorder:
         # Debugger V2 notes in its mode NO_TENSOR too that a graph's tensor was computed.
         is_noted = self.config.every_op and self.config.mode == Mode.NONE
         mode = Mode.SHAPE if is_noted else self.config.mode
+        mode = Mode.NUMERICS if mode == Mode.EDGES else mode
         self.lib.set_mode(int(mode), int(self.config.values_when_bad), 256 << 20, _BAD_VALUE_BYTES, _VALUES_PER_OP)
         self._start_thread()
 

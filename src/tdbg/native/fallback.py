@@ -410,6 +410,10 @@ def _eager_inputs(op: int, inputs: Sequence[Any], dtypes: int, as_buffer: AsBuff
 def call_tensors(op: int, execution: int, flags: int, tensors: Sequence[Any], dtypes: int, as_buffer: AsBuffer) -> None:
     """What went into or came out of a call that cannot be looked into."""
     for slot, given in enumerate(tensors):
+        if flags & Flag.INPUT:  # what an op made has a row already
+            if _id(given) < 0 or _is_remembered(_id(given)):
+                continue
+            _remember(_id(given), -1)
         seen = _see(op, slot, execution, given, dtypes, as_buffer)
         if seen is not None:
             seen.flags = flags

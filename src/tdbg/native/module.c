@@ -485,12 +485,17 @@ METHOD(call_tensors) {
   held bytes;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); i++) {
     PyObject *item = PySequence_Fast_GET_ITEM(list, i);
+    int64_t id = long_attribute(item, name_id, false);
+    if (flags & TDBG_INPUT) { /* what an op made has a row already */
+      if (id < 0 || is_remembered(id)) continue;
+      remember(id, -1);
+    }
     int dtype = dtype_of(item);
     if (!wanted(dtype, dtypes) || !hold(item, args[5], &bytes)) continue;
     describe(&bytes, dtype, &seen);
     seen.slot = (uint16_t)i;
     seen.flags = flags;
-    seen.tensor = long_attribute(item, name_id, false);
+    seen.tensor = id;
     measure(&seen);
     emit(&seen);
     release(&bytes);

@@ -121,6 +121,14 @@ class Program:
         lines = self._sources.get(frame.file, [])
         return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
 
+    def lines_around(self, frame: Frame, before: int, after: int) -> list[tuple[int, str]]:
+        """Numbered source lines around one, as they were when the program ran; none when the source is not there."""
+        lines = self._sources.get(frame.file, [])
+        if not 0 < frame.line <= len(lines):
+            return []
+        first, last = max(1, frame.line - before), min(len(lines), frame.line + after)
+        return [(number, lines[number - 1]) for number in range(first, last + 1)]
+
     def statement_text(self, frame: Frame) -> str:
         """The whole statement around a line, which may span several; the line itself where it does not parse."""
         lines = self._sources.get(frame.file, [])

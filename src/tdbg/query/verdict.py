@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tdbg.model import Frame, Phase
+from tdbg.query.call_sites import began_inside, function_name, is_variable_after_call
 from tdbg.query.case import Case, InputFact
 from tdbg.query.causes import Cause, find_cause
 from tdbg.query.coverage import Coverage, find_coverage
@@ -40,8 +41,12 @@ class Origin:
     @property
     def what(self) -> str:
         if self.row.is_input:
-            return f"input {self.op.name}" if self.op.graph >= 0 else f"input {self.row.slot} of {self.op.type}"
-        return self.op.type
+            return (
+                f"input {self.op.name}"
+                if self.op.graph >= 0
+                else f"input {self.row.slot} of {function_name(self.op.type)}"
+            )
+        return f"variable {self.op.name}" if is_variable_after_call(self.op) else function_name(self.op.type)
 
     def as_dict(self) -> dict[str, Any]:
         row, frame, cause = self.row, self.frame, self.cause
@@ -165,6 +170,8 @@ def explain(trace: Trace, ignore: Collection[str] = ()) -> Verdict:
 def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row) -> Origin:
     case = Case(trace, rows, program, process, row)
     cause = find_cause(case)
+    if cause.name == "unknown":
+        cause = began_inside(rows, program, process, row, case.op) or cause
     reach = find_reach(rows, program, process, row)
     kind = _kind(row, case.op, cause)
     task = str(trace.processes[process].info.get("task") or "")
@@ -176,6 +183,8 @@ def _kind(row: Row, op: Op, cause: Cause) -> str:
         return "data"
     if op.phase in (Phase.BACKWARD, Phase.UPDATE):
         return op.phase.label
+    if is_variable_after_call(op):
+        return "update"
     return "update" if op.type == "ReadVariableOp" and row.step > 0 else "forward"
 
 

@@ -17,7 +17,7 @@ def short_lines(verdict: Verdict, width: int = 100) -> list[str]:
         return [*_clean(verdict), *(f"    note: {text}" for text in verdict.coverage.notes[:3])]
     first = verdict.origins[0]
     lines = [f"tdbg: {_headline(first, 'first bad value')}", *_place(first, width)]
-    if first.cause.name != "unknown":
+    if first.cause.name != "unknown" or first.cause.reason.startswith("began inside"):
         fix = f"; fix: {first.cause.fix.text}" if first.cause.fix else ""
         lines.append(f"    {first.cause.reason}{fix}")
     lines += [_cut(f"    {fact.as_text()}", width) for fact in first.inputs[:2]]

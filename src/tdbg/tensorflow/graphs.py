@@ -86,7 +86,7 @@ class Graphs:
         self._next_op = next_op
         self._every_op = recorder.config.every_op
         self._only_health = recorder.config.mode == Mode.HEALTH
-        self._keeps_rows = recorder.config.records
+        self._keeps_rows = recorder.config.records and recorder.config.mode != Mode.EDGES
         self.checks: Checks | None = None  # set while the program is to stop at the first bad value
         self._records: weakref.WeakKeyDictionary[Any, GraphRecord] = weakref.WeakKeyDictionary()
         self._functions: dict[str, GraphRecord] = {}
@@ -144,7 +144,7 @@ class Graphs:
         choose = self._choose_like_debugger_v2 if self._every_op else self._choose
         slots = choose(record, op, info.user.file if info.user else "")
         self._write_op(record, op, observed=bool(slots))
-        if op_type == "Const" and op.dtypes[0].is_floating and not self._every_op:
+        if op_type == "Const" and op.dtypes[0].is_floating and not self._every_op and self._keeps_rows:
             self._constant(record, op)
         checked = self._checked(op)
         if not (slots or checked) or record.compiled:
@@ -204,6 +204,8 @@ class Graphs:
 
     def _watch_unknown(self, graph: Any, record: GraphRecord) -> None:
         """Calls of functions that were made before recording began: their results at least are looked at."""
+        if not self._keeps_rows:
+            return
         for op in graph.get_operations():
             unknown = [name for name in _callees(op) if name not in self._functions] if op.type in CALLS else []
             if not unknown or op.name in record.watched_calls or record.compiled or record.detached:

@@ -25,6 +25,7 @@ from tdbg.tensorflow import checks, restored
 from tdbg.tensorflow.calls import Calls
 from tdbg.tensorflow.checks import BadValueError, Checks, KnownOp
 from tdbg.tensorflow.dtypes import code_of
+from tdbg.tensorflow.edges import Edges
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
@@ -49,6 +50,7 @@ class Call(NamedTuple):
     record: Any
     args: tuple
     dtypes: int  # bits of the result types to record
+    variables: Any = ()  # that are looked at from outside
 
 
 class Capture:
@@ -72,7 +74,11 @@ class Capture:
         self._links = ForwardLinks(self.steps.gradient, self.graphs.op_number, lib.maker_of)
         self._checks: Checks | None = None
         self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, _as_buffer)
-        self._without_xla = WithoutXla(recorder.note) if recorder.config.xla == "off" else None
+        is_edges = recorder.config.mode == Mode.EDGES
+        self._without_xla = WithoutXla(recorder.note) if recorder.config.xla == "off" and not is_edges else None
+        self._edges = (
+            Edges(recorder, self._policy, self.sources, self._dtypes, self._next_op, _as_buffer) if is_edges else None
+        )
         self._signatures = Signatures()
         self._threads = EveryThread(self._callback)
         self._calls = Calls(
@@ -244,10 +250,14 @@ class Capture:
                 site = self._new_site(name, stack, forward_op, getattr(graph, "outputs", ()))
             if not self.steps.recording:
                 return Call(-1, site[0], record, args, 0)
-            execution = self._lib.call_begin(site[0], record.number if record else -1, args)
-            if record is not None and record.compiled:
+            given: Any = args
+            variables: Any = ()
+            if self._edges is not None and site[1]:
+                given, variables = self._edges.before(function, name, stack, args)
+            execution = self._lib.call_begin(site[0], record.number if record else -1, given)
+            if self._is_seen_from_outside(record, site[1]):
                 self._compiled.begins(execution, site[0], args)
-            return Call(execution, site[0], record, args, site[1])
+            return Call(execution, site[0], record, args, site[1], variables)
         except Exception as error:
             faults.report("recording a function call", error)
             return None
@@ -259,16 +269,27 @@ class Capture:
             name = record.name if record is not None else _name(function)
             self.graphs.compiled_call(name, made[0].op, self._stack_here(2), self._links.current())
 
+    def _is_seen_from_outside(self, record: Any, dtypes: int) -> bool:
+        return bool(dtypes) if self._edges is not None else record is not None and record.compiled
+
     def _call_ends(self, call: Any, outputs: Any) -> None:
         try:
-            execution, op, record, args, dtypes = call
-            if record is not None and record.compiled and op >= 0 and outputs is not None:
-                self._compiled.ends(execution, op, record.name, args, outputs)
+            execution, op, record, args, dtypes, variables = call
+            if op >= 0 and outputs is not None and self._is_seen_from_outside(record, dtypes):
+                self._compiled.ends(execution, op, record.name if record is not None else "", args, outputs)
+            if (
+                self._edges is not None
+                and variables
+                and execution >= 0
+                and outputs is not None
+                and (record is None or record.has_update)
+            ):
+                self._edges.after(execution, variables, args)
             if outputs is not None and not isinstance(outputs, (list, tuple)):
                 outputs = []  # TensorFlow 2.15 gives structures here
             if execution >= 0:
                 self._lib.call_end(execution, op, outputs)
-                if dtypes and (self.recorder.config.every_op or record is None):
+                if dtypes and (self.recorder.config.every_op or (record is None and self._edges is None)):
                     self._results(execution, op, outputs or (), dtypes, int(Flag.RESULT) if record is not None else 0)
             if record is not None:
                 if record.has_gradient:

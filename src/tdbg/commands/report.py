@@ -1,0 +1,37 @@
+"""``tdbg report``: a trace in, one HTML file to send to a colleague out."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from tdbg.commands import BaseCommand
+from tdbg.commands.trace_argument import add_trace_argument, open_trace
+from tdbg.errors import TdbgCommandError
+
+
+class Command(BaseCommand):
+    """Write what was found as one HTML file that needs nothing else: verdict, plots, what was not looked at."""
+
+    def prepare_parser(self, parser: ArgumentParser) -> None:
+        add_trace_argument(parser)
+        parser.add_argument("-o", "--output", metavar="FILE", help="the file (default: the trace's name with .html)")
+        parser.add_argument("--force", action="store_true", help="overwrite the file")
+
+    def run(self, args: Namespace) -> int:
+        from tdbg.report.page import build
+
+        trace = open_trace(args.trace)
+        output = Path(args.output) if args.output else Path(f"{trace.path.absolute().name.removesuffix('.tdbg')}.html")
+        if os.path.lexists(output) and not args.force:
+            raise TdbgCommandError(f"this exists already and is not overwritten without --force: {output}")
+        if output.is_dir():
+            raise TdbgCommandError(f"this is a folder; name a file with -o: {output}")
+        page = build(trace)
+        try:
+            output.write_text(page, encoding="utf-8")
+        except OSError as error:
+            raise TdbgCommandError(f"the report cannot be written: {error.strerror or error}: {output}") from error
+        print(output)
+        return 0

@@ -1,0 +1,62 @@
+"""A bad value that came out of a call in; the function that was called, and what can honestly be said of it, out."""
+
+from __future__ import annotations
+
+import re
+
+from tdbg.query.causes import Cause
+from tdbg.query.program import Op, Program, short_path
+from tdbg.query.rows import Row, Rows
+
+_RUNTIME_NAME = re.compile(r"^__(?:inference|forward|backward)_(.*?)_\d+$")
+# They take out what a call put into an object that has no numbers of its own: Keras gets its losses so.
+_BOXES = ("OptionalGetValue", "TensorList")
+_NEXT = "record with --mode numerics to see where; if it is not bad there, it is made by Grappler's or XLA's rewrites"
+
+
+def function_name(op_type: str) -> str:
+    """``train_step`` for TensorFlow's ``__inference_train_step_123``; other op types as they are."""
+    match = _RUNTIME_NAME.match(op_type)
+    return match[1] if match else op_type
+
+
+def is_variable_after_call(op: Op) -> bool:
+    """What a variable held when a call came back (mode edges): an eager assignment itself has no output."""
+    return op.graph < 0 and op.type == "AssignVariableOp"
+
+
+def began_inside(rows: Rows, program: Program, process: int, row: Row, op: Op) -> Cause | None:
+    """For an output of a call that was not looked inside, or a variable that it left bad; else None."""
+    if op.graph >= 0 or row.is_input or op.type == "ReadVariableOp":
+        return None
+    is_box = op.type.startswith(_BOXES)
+    found = rows.query(
+        "SELECT x.op, f.python, f.file, f.line, x.graph FROM executions x LEFT JOIN functions f "
+        f"USING (process, graph) WHERE x.process = {process} AND x.execution = ? LIMIT 1",
+        [_maker_of_box(rows, process, row.execution) if is_box else row.execution],
+    )
+    call = program.ops.get(found[0][0]) if found else None
+    if call is None or not (_RUNTIME_NAME.match(call.type) or found[0][4] >= 0):
+        return None
+    _, python, file, line, graph = found[0]
+    if any(one.graph == graph and one.observed for one in program.ops.values()):
+        return None  # it was looked inside
+    name = python.rsplit(".", 1)[-1] if python else function_name(call.type)
+    evidence = []
+    if is_variable_after_call(op):
+        evidence.append(f"variable {op.name} went bad in this call")
+    if file and line is not None and line > 0:
+        evidence.append(f"{name} is defined at {short_path(file)}:{line}")
+    if any(one.graph == graph and one.type.startswith(("IteratorGetNext", "Optional")) for one in program.ops.values()):
+        evidence.append("it reads data from an iterator inside, so the data may be bad too")
+    return Cause("unknown", f"began inside `{name}`; {_NEXT}", tuple(evidence))
+
+
+def _maker_of_box(rows: Rows, process: int, execution: int) -> int:
+    """The call that gave the first input of an eager op; -1 when it was none."""
+    found = rows.query(
+        f"SELECT e.execution FROM executions x JOIN ends e USING (process) WHERE x.process = {process} "
+        "AND x.execution = ? AND list_contains(e.outputs, x.inputs[1]) LIMIT 1",
+        [execution],
+    )
+    return found[0][0] if found else -1

@@ -1,0 +1,160 @@
+"""A trace in; numbers over training steps out: gradients, weights, the loss, one tensor's history. Aggregated in SQL.
+
+Norms are not recorded; they follow from what is: n·(mean² + std²) is the sum of the squares of a tensor's n finite
+elements. Where a trace has more steps than ``MOST_POINTS``, neighbouring steps share a point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from tdbg.model import DType, Flag, Phase
+from tdbg.query.call_sites import function_name
+from tdbg.query.program import Op, Program, short_path
+from tdbg.store.reader import Trace
+
+MOST_POINTS = 240
+_OUTPUT = f"flags & {int(Flag.EVIDENCE)} = 0"
+_SQUARES = "(elements - nan - neg_inf - pos_inf) * (mean * mean + std * std)"
+_GRADIENT, _WEIGHT = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One step, or a few neighbouring ones. ``low``, ``high``: of the finite elements; None: there were none."""
+
+    step: int
+    value: float | None
+    low: float | None
+    high: float | None
+    bad: int  # elements that are NaN or infinite
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Points of one thing under one name."""
+
+    name: str
+    points: tuple[Point, ...]
+
+
+class Series:
+    """Curves of one process of a trace."""
+
+    def __init__(self, trace: Trace, process: int, program: Program | None = None) -> None:
+        self._db = Trace.connect(trace)  # the stored tables only
+        self._process, self._program = process, program or Program(trace, process)
+        steps = [
+            step
+            for step, of in zip(*(trace.rollup("steps")[name].to_pylist() for name in ("step", "process")), strict=True)
+            if of == process
+        ]
+        self._first = min(steps, default=0)
+        self._width = max(1, -(-(max(steps, default=0) - self._first + 1) // MOST_POINTS))
+
+    @property
+    def steps_per_point(self) -> int:
+        return self._width
+
+    def history(self, op: int, slot: int = 0, name: str = "") -> Curve:
+        """One output over steps: mean as the value, least and greatest element, how many were bad."""
+        found = self._db.execute(
+            f"SELECT {self._at}, avg(mean) FILTER (NOT isnan(mean)), {_EXTREMES}, {_BAD} FROM tensors "
+            f"WHERE process = {self._process} AND op = ? AND slot = ? AND {_OUTPUT} GROUP BY 1 ORDER BY 1",
+            [op, slot],
+        ).fetchall()
+        return Curve(name or function_name(self._program.ops[op].type), tuple(Point(*row) for row in found))
+
+    def gradient_by_layer(self) -> list[Curve]:
+        """The norm over all tensors of the gradient that belong to a layer; the layers in forward order."""
+        return self._by_label(_GRADIENT)
+
+    def weights_by_step(self) -> list[Curve]:
+        """The norm of each variable as it was read, the largest first; without scalars (counters, sums of metrics)
+        where there are others."""
+        return self._by_label(_WEIGHT)
+
+    def loss(self) -> Curve | None:
+        """The scalar that the gradient starts from, as well as it can be told."""
+        differentiated = {op.forward for op in self._program.ops.values() if op.phase == Phase.BACKWARD}
+        ops = self._program.ops
+        wanted = [n for n in differentiated if n in ops and ops[n].phase == Phase.FORWARD]
+        wanted += [op.number for op in ops.values() if op.graph < 0 and op.type.startswith("__inference")]
+        if not wanted:
+            return None
+        # Of the scalars the one of most steps; among those the one that was made last, which nothing follows.
+        found = self._db.execute(
+            f"SELECT op FROM tensors WHERE process = {self._process} AND elements = 1 AND slot = 0 AND {_OUTPUT} "
+            f"AND flags & {int(Flag.INPUT)} = 0 AND dtype BETWEEN {int(DType.FLOAT16)} AND {int(DType.FLOAT64)} "
+            "AND op IN (SELECT unnest(?)) GROUP BY op ORDER BY count(DISTINCT step) DESC, op DESC LIMIT 1",
+            [wanted],
+        ).fetchall()
+        if not found:
+            return None
+        op = ops[found[0][0]]
+        frame = self._program.user_frame(op)
+        where = f", {short_path(frame.file)}:{frame.line}" if frame else ""
+        return self.history(op.number, 0, f"{function_name(op.type)}{where}")
+
+    # ---- one scan for gradients and weights
+
+    @property
+    def _at(self) -> str:
+        return f"{self._first} + (step - {self._first}) // {self._width} * {self._width}"
+
+    def _by_label(self, kind: int) -> list[Curve]:
+        found: dict[str, list[Point]] = {}
+        for of, name, *point in self._labelled:
+            if of == kind:
+                found.setdefault(name, []).append(Point(*point))
+        return [Curve(name, tuple(points)) for name, points in found.items()]
+
+    @cached_property
+    def _labelled(self) -> list[tuple]:
+        rows = [(op.number, *label) for op in self._program.ops.values() if (label := self._label(op)) is not None]
+        if not rows:
+            return []
+        names = {"op": pa.int32(), "kind": pa.int32(), "label": pa.string()}
+        columns = {
+            name: pa.array(column, names[name]) for name, column in zip(names, zip(*rows, strict=True), strict=True)
+        }
+        self._db.register("_labels", pa.table(columns))
+        # A weight may be read several times in a step: any read will do. A layer has several gradient tensors.
+        return self._db.execute(
+            f"""WITH per_step AS (
+                SELECT kind, label, step, min(op) AS op, max(elements) AS elements,
+                    CASE WHEN kind = {_WEIGHT} THEN max({_SQUARES}) FILTER (NOT isnan(mean))
+                         ELSE sum({_SQUARES}) FILTER (NOT isnan(mean)) END AS squares,
+                    {_EXTREMES}, {_BAD}
+                FROM tensors JOIN _labels USING (op) WHERE process = {self._process} AND {_OUTPUT} GROUP BY 1, 2, 3),
+            placed AS (SELECT kind, label, min(op) AS op, max(elements) AS elements FROM per_step GROUP BY 1, 2)
+            SELECT kind, label, {self._at}, sqrt(max(squares)), min(low), max(high), sum(bad)::BIGINT FROM per_step
+            JOIN placed USING (kind, label) WHERE kind = {_GRADIENT} OR placed.elements > 1
+                OR NOT (SELECT bool_or(elements > 1) FROM placed WHERE kind = {_WEIGHT}) GROUP BY 1, 2, 3, placed.op, placed.elements
+            ORDER BY 1, CASE WHEN kind = {_WEIGHT} THEN -placed.elements ELSE placed.op END, 2, 3"""
+        ).fetchall()
+
+    def _label(self, op: Op) -> tuple[int, str] | None:
+        if op.type == "ReadVariableOp" and op.phase != Phase.UPDATE:
+            name = self._program.variable_of(op)
+            for ending in ("/ReadVariableOp", "/Cast"):
+                name = name.removesuffix(ending)
+            return _WEIGHT, self._place(op) if name in ("ReadVariableOp", "") else name
+        if op.phase != Phase.BACKWARD or op.type == "ReadVariableOp":
+            return None
+        forward = self._program.ops.get(op.forward)
+        if forward is None:
+            return None
+        scope = forward.name.rpartition("/")[0].removeprefix("StatefulPartitionedCall/")
+        return _GRADIENT, scope or self._place(forward)
+
+    def _place(self, op: Op) -> str:
+        frame = self._program.user_frame(op)
+        return f"{short_path(frame.file)}:{frame.line}" if frame else function_name(op.type)
+
+
+_EXTREMES = "min(min) FILTER (NOT isnan(min)) AS low, max(max) FILTER (NOT isnan(max)) AS high"
+_BAD = "coalesce(sum(nan + neg_inf + pos_inf), 0)::BIGINT AS bad"

@@ -1,0 +1,176 @@
+"""A trace in; the whole report as one HTML text out: verdict, plots, alerts, coverage, how it was recorded."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from tdbg.model import Flag
+from tdbg.query.alerts import find_alerts
+from tdbg.query.program import Program
+from tdbg.query.series import Curve, Series
+from tdbg.query.verdict import Origin, Verdict, explain
+from tdbg.report import verdict_parts as parts
+from tdbg.report.markup import Html, join, raw, tag
+from tdbg.report.plots import plot
+from tdbg.report.style import CSS
+from tdbg.store.reader import Trace
+
+_MOST_STEPS = 40
+_MOST_INPUTS = 3
+# Nothing can be loaded and nothing can run, whatever a trace brought along.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def build(trace: Trace) -> str:
+    """The report of a trace as it is now."""
+    verdict = explain(trace)
+    programs: dict[int, Program] = {}
+
+    def program(process: int) -> Program:
+        return programs.setdefault(process, Program(trace, process))
+
+    main = verdict.origins[0].process if verdict.origins else trace.processes[0].index
+    body = [
+        *_verdict(verdict, program),
+        parts.alerts_part(verdict),
+        parts.harmless_part(verdict),
+        _plots(Series(trace, main, program(main)), verdict, main, len(trace.processes)),
+        _steps(trace),
+        _coverage(verdict),
+        _recording(trace),
+    ]
+    title = f"tdbg report: {trace.path.name}"
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", title),
+        tag("style", raw(CSS)),
+    )
+    page = tag("html", head, tag("body", tag("p", title, class_="dim"), *body), lang="en")
+    return f"<!DOCTYPE html>\n{page}\n"
+
+
+def _verdict(verdict: Verdict, program: Any) -> Iterator[Html]:
+    if not verdict.origins:
+        yield parts.clean_panel(verdict)
+        return
+    first, *others = verdict.origins
+    yield parts.origin_panel(first, program(first.process), is_first=True)
+    if others:
+        yield tag("h2", "Other places where bad values began")
+        for origin in others:
+            yield parts.origin_panel(origin, program(origin.process), is_first=False)
+    if verdict.more_origins:
+        yield tag("p", f"and {verdict.more_origins:,} more places", class_="dim")
+
+
+# ---- plots
+
+
+def _plots(series: Series, verdict: Verdict, process: int, processes: int) -> Html:
+    origin = verdict.origins[0] if verdict.origins else None
+    figures = [*_origin_plots(series, origin), *_training_plots(series)]
+    notes = [f"process {process} of {processes}"] if processes > 1 else []
+    if series.steps_per_point > 1:
+        notes.append(f"each point stands for {series.steps_per_point:,} steps")
+    return join(
+        tag("h2", "Over the steps"),
+        tag("p", "; ".join(notes), class_="dim") if notes else None,
+        tag("div", *figures, class_="plots") if figures else tag("p", "Nothing was measured over steps.", class_="dim"),
+    )
+
+
+def _training_plots(series: Series) -> Iterator[Html]:
+    loss = series.loss()
+    if loss is not None and _is_drawn(loss):
+        yield plot("Loss", [loss], "the scalar that the gradient starts from, as well as it can be told")
+    gradients = [curve for curve in series.gradient_by_layer() if _is_drawn(curve)]
+    if gradients:
+        yield plot(
+            "Gradient by layer", gradients, "L2 norm of all gradient tensors of a layer, from count, mean and std"
+        )
+    weights = [curve for curve in series.weights_by_step() if _is_drawn(curve)]
+    if weights:
+        yield plot("Weights", weights, "L2 norm of each variable as it was read, from count, mean and std")
+
+
+def _origin_plots(series: Series, origin: Origin | None) -> Iterator[Html]:
+    if origin is None:
+        return
+    said = "mean; shaded: from min to max of the finite elements"
+    history = series.history(origin.op.number, origin.row.slot, origin.what)
+    if history.points:
+        yield plot(f"Where it began: {origin.what}", [history], said, band=True)
+    for fact in origin.inputs[:_MOST_INPUTS]:
+        is_own = not fact.row.flags & Flag.EVIDENCE
+        history = series.history(fact.op.number, fact.row.slot if is_own else 0, fact.op.type)
+        if _is_drawn(history):
+            yield plot(f"Its input {fact.index}: {fact.op.type}", [history], said, band=True)
+
+
+def _is_drawn(curve: Curve) -> bool:
+    return any(point.value is not None or point.bad for point in curve.points)
+
+
+# ---- tables
+
+
+def _steps(trace: Trace) -> Html:
+    counts: dict[int, dict[str, int]] = {}
+    alerts = find_alerts(trace)
+    for step, kind in zip(alerts["step"].to_pylist(), alerts["kind"].to_pylist(), strict=True):
+        of_step = counts.setdefault(step, {})
+        of_step[kind] = of_step.get(kind, 0) + 1
+    if not counts:
+        return join(tag("h2", "Alerts by step"), tag("p", "There are none.", class_="dim"))
+    kinds = sorted({kind for of_step in counts.values() for kind in of_step})
+    shown = sorted(counts)[:_MOST_STEPS]
+    rows = [(f"{step:,}" if step >= 0 else "–", *(_count(counts[step].get(kind)) for kind in kinds)) for step in shown]
+    left = len(counts) - len(shown)
+    return join(
+        tag("h2", "Alerts by step"),
+        tag("p", "For each tensor or function the step where it began.", class_="dim"),
+        parts.table([("step", True), *((kind.replace("_", " "), True) for kind in kinds)], rows, is_narrow=True),
+        tag("p", f"and {left:,} more steps", class_="dim") if left else None,
+    )
+
+
+def _count(number: int | None) -> str:
+    return f"{number:,}" if number else "–"
+
+
+def _coverage(verdict: Verdict) -> Html:
+    coverage = verdict.coverage
+    notes = [tag("li", note) for note in coverage.notes]
+    return join(
+        tag("h2", "What was looked at, and what was not"),
+        tag("p", f"{coverage.as_text()}, recorded in mode {', '.join(coverage.modes)}."),
+        tag("ul", *notes) if notes else tag("p", "Nothing was left out that the trace knows of.", class_="dim"),
+    )
+
+
+def _recording(trace: Trace) -> Html:
+    info, end = trace.processes[0].info, trace.processes[0].end or {}
+    started = info.get("started")
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(started / 1e9)) if isinstance(started, int) else "unknown"
+    versions = info.get("versions") or {}
+    ended = {"finished": "it finished", "exception": "an exception", "interrupted": "Ctrl-C"}.get(str(end.get("how")))
+    facts = [
+        ("command", tag("code", shlex.join(map(str, info.get("argv") or ["unknown"])))),
+        ("versions", ", ".join(f"{name} {version}" for name, version in versions.items()) or "unknown"),
+        (
+            "host",
+            f"{info.get('host', 'unknown')}, {len(trace.processes)} process{'es' if len(trace.processes) > 1 else ''}",
+        ),
+        ("began", when),
+        ("ended by", ended or trace.processes[0].state),
+        ("trace", tag("code", trace.path.name)),
+    ]
+    return join(
+        tag("h2", "How it was recorded"), tag("dl", *(join(tag("dt", label), tag("dd", text)) for label, text in facts))
+    )
