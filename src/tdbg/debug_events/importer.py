@@ -439,9 +439,9 @@ class _Iterations:
 
 
 def _ns(seconds: float) -> int:
-    return round(seconds * 1e6) * 1000
+    return round(seconds * 1e9)
 
 
 def _ns_array(seconds: np.ndarray) -> np.ndarray:
-    return np.rint(seconds * 1e6).astype(np.int64) * 1000
+    return np.rint(seconds * 1e9).astype(np.int64)
 
