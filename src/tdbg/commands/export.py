@@ -35,7 +35,9 @@ class Command(BaseCommand):
             _remove(output)
             os.rename(part, output)
         except OSError as error:
-            raise TdbgError(f"this cannot be written: {error.strerror or error}; free or name a place: {output}") from error
+            raise TdbgError(
+                f"this cannot be written: {error.strerror or error}; free or name a place: {output}"
+            ) from error
         finally:
             _remove(part)
         if not args.quiet:

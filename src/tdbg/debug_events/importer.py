@@ -108,7 +108,9 @@ class _Process:
             self._write_executions(writer, columns)
             self._write_program(writer)
             total.losses += self._write_notes(writer)
-            writer.close({"how": "", "status": None, "events": int(slots[-1] + len(times)), "ended": self._ended(times)})
+            writer.close(
+                {"how": "", "status": None, "events": int(slots[-1] + len(times)), "ended": self._ended(times)}
+            )
         except BaseException:
             writer.discard_buffered()
             raise
@@ -366,7 +368,11 @@ class _Process:
             ("slots", self._no_slot, "outputs whose slot the files do not tell (a filter dropped others)"),
             ("calls", self._no_call, "tensors belong to calls that are not in the files (failed, or lost)"),
             ("ops_lost", self._program.unknown_ops, "ops are known by name only: their creation is not in the files"),
-            ("frames_lost", self._program.lost_frames, "stack frames are not in the files, or their source file is not"),
+            (
+                "frames_lost",
+                self._program.lost_frames,
+                "stack frames are not in the files, or their source file is not",
+            ),
         )
         notes += [row for row in counted if row[1]]
         started = _ns(self._files.started)
@@ -444,4 +450,3 @@ def _ns(seconds: float) -> int:
 
 def _ns_array(seconds: np.ndarray) -> np.ndarray:
     return np.rint(seconds * 1e9).astype(np.int64)
-

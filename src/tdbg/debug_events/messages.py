@@ -166,7 +166,9 @@ def trace_event(time: float, fixed: bytes, tensor: bytes) -> bytes:
 
 
 def trace_head(graph_id: str, op_name: str, slot: int, mode: int, device: str) -> bytes:
-    return b"".join((put_text(1, graph_id), put_text(2, op_name), put_int(3, slot), put_int(4, mode), put_text(6, device)))
+    return b"".join(
+        (put_text(1, graph_id), put_text(2, op_name), put_int(3, slot), put_int(4, mode), put_text(6, device))
+    )
 
 
 # ---- reading

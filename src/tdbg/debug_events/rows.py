@@ -56,9 +56,7 @@ class Numbers:
 
     def columns(self) -> dict[str, Any]:
         known = dict.fromkeys(_BAD_COUNTS, self._knows_bad) | dict.fromkeys(_SIGN_COUNTS, self._knows_signs)
-        columns: dict[str, Any] = {
-            name: pa.array(values, mask=~known[name]) for name, values in self._counts.items()
-        }
+        columns: dict[str, Any] = {name: pa.array(values, mask=~known[name]) for name, values in self._counts.items()}
         columns |= {name: pa.array(v, mask=~self._knows_statistics) for name, v in self._statistics.items()}
         names = ("dtype", "shape", "elements", "flags", "value")
         return columns | {name: getattr(self, name) for name in names}
@@ -89,7 +87,9 @@ class Numbers:
         self._set(_BAD_COUNTS, rows, column[:, 5:8])
         self._set(_SIGN_COUNTS, rows, column[:, 8:11])
         self._knows_bad[rows] = self._knows_signs[rows] = True
-        self._shaped(rows, column[:, 3:5], shapes, lambda rank, size: (() if not rank else (size,)) if rank < 2 else (-1,) * rank)
+        self._shaped(
+            rows, column[:, 3:5], shapes, lambda rank, size: (() if not rank else (size,)) if rank < 2 else (-1,) * rank
+        )
 
     def _shape(self, rows: np.ndarray, column: np.ndarray, shapes: Shapes) -> None:
         self._typed(rows, column[:, 1])
