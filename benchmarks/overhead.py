@@ -24,16 +24,26 @@ WAYS = {
     "tdbg-none": "tdbg none",
     "tdbg-health": "tdbg health",
     "tdbg-numerics": "tdbg numerics",
+    "tdbg-check": "tdbg check, not recording",
     "v2-NO_TENSOR": "Debugger V2 NO_TENSOR",
     "v2-CURT_HEALTH": "Debugger V2 CURT_HEALTH",
     "v2-FULL_HEALTH": "Debugger V2 FULL_HEALTH",
+    "v2-check_numerics": "TensorFlow's check_numerics",
 }
 BUILDS = 5
 PROGRAMS = {"transformer-128": (20, 60), "transformer-512": (3, 12), "eager": (20, 60)}  # steps a round, warm-up
 
 
 def switch_on(way: str, folder: str) -> None:
-    if way in ("imported", "disabled") or way.startswith("tdbg-"):
+    if way == "tdbg-check":
+        from tdbg.tensorflow import enable_check_numerics
+
+        enable_check_numerics()
+    elif way == "v2-check_numerics":
+        import tensorflow as tf
+
+        tf.debugging.enable_check_numerics()
+    elif way in ("imported", "disabled") or way.startswith("tdbg-"):
         import tdbg
 
         if way.startswith("tdbg-"):
@@ -78,23 +88,30 @@ def make_program(program: str) -> Callable[[], Any]:
 
 
 def worker(way: str, program: str, folder: str) -> None:
-    """Answers each line on standard input (a number of steps) with the seconds of each step."""
+    """Answers each line on standard input: ``build`` (a fresh model and its first step) with the seconds it took, a
+    number of steps with the seconds of each."""
     import tensorflow as tf
 
     switch_on(way, folder)
-    built = []
-    for _ in range(BUILDS if program != "eager" else 1):  # each time a fresh model, so each time a fresh trace
+
+    def build() -> tuple[Callable[[], Any], float]:
         step = make_program(program)
         begun = time.perf_counter()
         step().numpy()
-        built.append(time.perf_counter() - begun)
+        return step, time.perf_counter() - begun
+
+    step, _ = build()  # TensorFlow's first graph of a process takes longer than the others
     if way == "disabled":
         import tdbg
 
         tdbg.disable()
     assert tf.executing_eagerly()
-    print(json.dumps({"built": statistics.median(built)}), flush=True)
+    print(json.dumps("ready"), flush=True)
     for line in sys.stdin:
+        if line.strip() == "build":
+            step, seconds = build()
+            print(json.dumps(seconds), flush=True)
+            continue
         times = []
         for _ in range(int(line)):
             begun = time.perf_counter()
@@ -107,39 +124,46 @@ def measure(program: str, ways: list[str], rounds: int) -> dict[str, dict[str, f
     steps, warm_up = PROGRAMS[program]
     with tempfile.TemporaryDirectory() as folder:
         processes = {}
-        built = {}
         for way in ways:
             command = [sys.executable, __file__, "--worker", way, program, folder]
             processes[way] = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
             )
-            built[way] = json.loads(processes[way].stdout.readline())["built"]  # one at a time: no contention
-        times: dict[str, list[float]] = {way: [] for way in ways}
+            json.loads(processes[way].stdout.readline())  # one at a time: no contention
 
-        def ask(way: str, count: int) -> list[float]:
+        def ask(way: str, what: object) -> Any:
             process = processes[way]
-            process.stdin.write(f"{count}\n")
+            process.stdin.write(f"{what}\n")
             process.stdin.flush()
             return json.loads(process.stdout.readline())
 
+        built: dict[str, list[float]] = {way: [] for way in ways}
+        for _ in range(BUILDS):
+            for way in ways:
+                built[way].append(ask(way, "build"))
         for way in ways:
             ask(way, warm_up)
+        times: dict[str, list[float]] = {way: [] for way in ways}
         for _ in range(rounds):
             for way in ways:
                 times[way].append(statistics.median(ask(way, steps)))
         for process in processes.values():
             process.stdin.close()
             process.wait()
-    plain = times["plain"]
     return {
         way: {
             "ms": statistics.median(times[way]) * 1e3,
-            "ratio": statistics.median(mine / base for mine, base in zip(times[way], plain, strict=True)),
-            "built_s": built[way],
-            "built_ratio": built[way] / built["plain"],
+            "ratio": _ratio(times[way], times["plain"]),
+            "built_s": statistics.median(built[way]),
+            "built_ratio": _ratio(built[way], built["plain"]),
         }
         for way in ways
     }
+
+
+def _ratio(mine: list[float], plain: list[float]) -> float:
+    """Round by round, so that a slow minute of the machine is in both."""
+    return statistics.median(a / b for a, b in zip(mine, plain, strict=True))
 
 
 def main() -> None:

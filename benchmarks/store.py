@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-OPS = 1200
+OPS, ARGUMENTS, SHAPES = 1200, 2, 60
 
 # Each is asked in a fresh Python; what it prints first is its own time, imports included.
 _ASK = """
@@ -43,6 +43,7 @@ QUESTIONS = {
         "open_and_count": 'trace.row_count("tensors")',
         "first_bad": "assert trace.first_bad()",
         "rollup_ops": 'trace.rollup("ops")',
+        "alerts": "from tdbg.query.alerts import find_alerts\nassert len(find_alerts(trace))",
         "sql_group_by": 'trace.connect().execute("SELECT op, max(max) FROM tensors GROUP BY op").fetchall()',
     }.items()
 }
@@ -55,7 +56,7 @@ class Workload:
         self._random = np.random.default_rng(seed)
         self._rows = rows
         random = self._random
-        self._dims = random.integers(0, 60, OPS).astype(np.int32)
+        self._dims = random.integers(0, SHAPES, OPS).astype(np.int32)
         self._elements = (2 ** random.integers(0, 18, OPS)).astype(np.int64)
         self._scale = np.exp(random.normal(-3, 2, OPS))
         self._mean = random.normal(0, 0.1, OPS)
@@ -94,7 +95,7 @@ class Workload:
             "slot": np.zeros(count, np.int16),
             "iteration": np.full(count, -1, np.int32),
             "dtype": np.full(count, 3, np.uint8),
-            "shape": self._dims[:count],
+            "shape": self._dims[:count] + (SHAPES if step % 100 == 99 else 0),  # a smaller batch
             "elements": elements,
             "negative": negative,
             "zero": zero,
@@ -116,11 +117,35 @@ def _float32(values: np.ndarray) -> np.ndarray:
     return values.astype(np.float32).astype(np.float64)
 
 
+def program() -> dict[str, dict[str, list]]:
+    """One function of which all ops are, its arguments first."""
+    numbers = list(range(OPS))
+    types = ["Placeholder"] * ARGUMENTS + ["Mul"] * (OPS - ARGUMENTS)
+    none: list[list[int]] = [[] for _ in numbers]
+    return {
+        "shapes": {"shape": list(range(2 * SHAPES)), "dims": [[32, n] for n in range(SHAPES)] + [[17, 1]] * SHAPES},
+        "graphs": {"graph": [0], "outer": [-1], "name": ["step"], "function": ["step"], "stack": [-1], "time": [0]},
+        "ops": {
+            "op": numbers, "graph": [0] * OPS, "name": [f"op_{n}" for n in numbers], "type": types,
+            "device": [""] * OPS, "input_ops": none, "input_slots": none, "output_dtypes": [[3]] * OPS,
+            "attributes": ["{}"] * OPS, "stack": [-1] * OPS, "phase": [0] * OPS, "forward": [-1] * OPS,
+            "observed": [True] * OPS,
+        },
+        "functions": {
+            "function": ["step_1"], "graph": [0], "input_ops": [list(range(ARGUMENTS))], "output_ops": [[OPS - 1]],
+            "output_slots": [[0]], "python": ["step"], "file": ["train.py"], "line": [1], "instance": [0],
+            "signature": ["{}"],
+        },
+    }  # fmt: skip
+
+
 def write(trace: Path, rows: int) -> dict[str, Any]:
     """Records the workload; making the rows is not counted."""
     from tdbg.store.writer import TraceWriter
 
     writer = TraceWriter(trace, {"argv": ["benchmark"], "rank": 0})
+    for table, columns in program().items():
+        writer.append(table, columns)
     spent, worst, memory, peak = 0.0, 0.0, 0, 0
     for number, columns in enumerate(Workload(rows).steps()):
         if number == 20:

@@ -1,6 +1,6 @@
 """One frozen Config: what the user asked for, from arguments and the TDBG_* variables, all of which are listed here.
 
-TDBG_MODE      none, health, numerics (default), shape or full
+TDBG_MODE      none, health (default with check), numerics (default), shape or full
 TDBG_OUTPUT    where the trace goes
 TDBG_NATIVE    0 switches the compiled extension off
 TDBG_STRICT    1 raises tdbg's own faults instead of counting them; for tdbg's tests
@@ -20,7 +20,11 @@ from tdbg.model import Mode
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What to record and where. Filters are regular expressions, searched anywhere in the text."""
+    """What to record and where. Filters are regular expressions, searched anywhere in the text.
+
+    Debugger V2's own: ``op_regex`` is matched at the beginning of the op type, ``every_op`` records each op that it
+    records, in its way, and ``debug_mode`` is the name of its mode.
+    """
 
     mode: Mode = Mode.NUMERICS
     output: Path | None = None
@@ -28,16 +32,26 @@ class Config:
     names: str | None = None
     dtypes: str | None = None
     files: str | None = None
+    op_regex: str | None = None
     first_step: int = 0
     last_step: int | None = None
     every: int = 1
     ring: int = 0
     values_when_bad: bool = True
     drop_when_full: bool = False
+    check: bool = False  # stop the program at the first bad value
+    xla: str = "off"  # "keep": functions that XLA compiles stay compiled and are seen from outside only
     queue_events: int = 1 << 16
     flush_seconds: float = 0.1
     segment_bytes: int = 32 << 20
     strict: bool = False
+    every_op: bool = False
+    debug_mode: str | None = None
+
+    @property
+    def records(self) -> bool:
+        """False when no step at all is recorded: then a program can still be checked."""
+        return self.last_step != 0
 
     @property
     def mode_name(self) -> str:
@@ -68,7 +82,7 @@ def parse_steps(text: str) -> tuple[int, int | None]:
 
 
 def _check(config: Config) -> Config:
-    for name in ("ops", "names", "dtypes", "files"):
+    for name in ("ops", "names", "dtypes", "files", "op_regex"):
         pattern = getattr(config, name)
         try:
             re.compile(pattern or "")
@@ -78,6 +92,8 @@ def _check(config: Config) -> Config:
         raise TdbgError(f"every {config.every}: record every N-th step needs N of at least 1")
     if config.ring < 0 or 0 < config.ring < 64:
         raise TdbgError(f"ring {config.ring}: a ring keeps the last N events and needs N of at least 64")
+    if config.xla not in ("off", "keep"):
+        raise TdbgError(f"unknown choice {config.xla!r} for xla; choose one of: off, keep")
     return config
 
 
@@ -91,7 +107,8 @@ def make_config(**options: Any) -> Config:
     if "steps" in given:
         steps = given.pop("steps")
         given["first_step"], given["last_step"] = parse_steps(steps) if isinstance(steps, str) else steps
-    given["mode"] = _mode(given.get("mode") or os.environ.get("TDBG_MODE") or Mode.NUMERICS)
+    usual = Mode.HEALTH if given.get("check") else Mode.NUMERICS  # what stops the program is measured all the same
+    given["mode"] = _mode(given["mode"] if "mode" in given else os.environ.get("TDBG_MODE") or usual)
     output = given.get("output") or os.environ.get("TDBG_OUTPUT")
     given["output"] = Path(output) if output else None
     given.setdefault("strict", os.environ.get("TDBG_STRICT") == "1")

@@ -27,6 +27,12 @@ _DEMOS = os.path.join(os.path.realpath(_HERE), "demos") + _SEP  # programs to de
 _LIBRARY_ELSEWHERE = re.compile(r"[/\\](site-packages|dist-packages|lib[/\\]python\d[.\d]*)[/\\]", re.IGNORECASE)
 
 
+def is_own_file(file: str) -> bool:
+    """tdbg's own code, which users do not want to see in a stack."""
+    path = os.path.realpath(file)
+    return path.startswith(os.path.realpath(_HERE) + _SEP) and not path.startswith(_DEMOS)
+
+
 def is_user_file(file: str) -> bool:
     """Code that the user wrote: not Python's own, not an installed package, not tdbg. Notebook cells count."""
     if file.startswith("<"):

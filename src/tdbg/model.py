@@ -84,6 +84,7 @@ class Flag(IntEnum):
     INPUT = 4  # a value that entered the program here: a constant, a fed array, a function argument
     ORIGIN = 8  # bad, although every input was looked at in place and was finite
     EVIDENCE = 16  # not an output: input number `slot` of `op`, as it was when that op's output was bad
+    RESULT = 32  # what a call of a function gave back; the op inside that made it has a row of its own
 
 
 @dataclass(frozen=True, slots=True)

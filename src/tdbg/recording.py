@@ -21,7 +21,8 @@ from tdbg.config import Config, make_config
 from tdbg.errors import TdbgError
 from tdbg.store.place import check_place, make_room
 
-# Framework -> the module of tdbg that listens to it: start(config) -> an object with stop(**end), step(n) and path.
+# Framework -> the module of tdbg that listens to it: start(config) -> an object with stop(**end), step(n), flush(),
+# pause(bool), bad_events() and path.
 LISTENERS = {"tensorflow": "tdbg.tensorflow.listener"}
 
 
@@ -112,22 +113,56 @@ def enable(output: str | os.PathLike | None = None, force: bool = False, **optio
         if config.output is None:
             check_place(Path.cwd())  # the name will be a new one
         else:
-            make_room(config.output.absolute(), force, "force=True")
+            from tdbg.capture.cluster import member
+
+            task = member()
+            make_room(config.output.absolute(), force, "force=True", *(task[:2] if task else ()))
         begin(config, _PROGRAM)
     elif _current.owner == _PROGRAM:
         raise TdbgError("tdbg is recording already; call tdbg.disable() first")
-    elif _current.owner == _RUN and not _current.has_said_so:
+    else:
+        pass_over("tdbg.enable()")
+
+
+def is_not_ours() -> bool:
+    """Whether somebody else records this process: ``tdbg run``, or the parent that spawned it."""
+    return _current is not None and _current.owner != _PROGRAM
+
+
+def pass_over(what: str) -> None:
+    """Says, once, that the program's own word does not count under ``tdbg run``."""
+    if _current is not None and _current.owner == _RUN and not _current.has_said_so:
         from tdbg.capture import faults
 
         _current.has_said_so = True
-        faults.say("tdbg run records this program already, with its own options; its tdbg.enable() is passed over")
+        faults.say(f"tdbg run records this program already, with its own options; its {what} is passed over")
+
+
+def is_recording() -> bool:
+    return _current is not None
+
+
+def pause(paused: bool = True) -> None:
+    """Leaves out what runs from here on, until ``pause(False)``; functions stay as they are."""
+    if _current is not None and _current.listener is not None:
+        _current.listener.pause(paused)
+
+
+def bad_events() -> int:
+    """How many tensors with NaN or infinity were seen so far: cheap to ask while the program runs."""
+    return _current.listener.bad_events() if _current is not None and _current.listener is not None else 0
+
+
+def flush() -> None:
+    """Returns when everything recorded so far is on disk."""
+    if _current is not None and _current.listener is not None:
+        _current.listener.flush()
 
 
 def disable() -> Path | None:
     """Stops recording and returns the trace's path; the program is as it was before enable()."""
-    if _current is not None and _current.owner != _PROGRAM:
-        if _current.listener is not None:
-            _current.listener.flush()
+    if is_not_ours():
+        flush()
         return current_path()
     return end_recording()
 
@@ -187,6 +222,6 @@ def current_path() -> Path | None:
 
 def open_trace(path: str | os.PathLike) -> Any:
     """A recorded trace, to query from Python."""
-    from tdbg.store.reader import Trace
+    from tdbg.query.trace import Trace
 
     return Trace.open(Path(path))

@@ -22,7 +22,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 OTHER_PAGES = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
 
 # The program that a page calls train.py.
-PROGRAMS = {"README.md": "keras_fit.py", "quickstart.md": "gradient_only.py", "run.md": "eager_loop.py"}
+PROGRAMS = {"README.md": "keras_fit.py", "quickstart.md": "gradient_only.py", "run.md": "eager_loop.py"} | {
+    "debugger_v2.md": "debugger_v2_tutorial.py"
+}
 
 # Commands that are shown and not run here, each with the reason. Whoever adds one says why.
 NOT_RUN = {
@@ -234,7 +236,7 @@ def test_the_page_of_run_has_all_variables() -> None:
 
 
 def test_the_page_of_why_has_all_causes() -> None:
-    source = "".join((ROOT / "src/tdbg/query" / name).read_text("utf-8") for name in ("causes.py", "verdict.py"))
+    source = "".join(file.read_text("utf-8") for file in (ROOT / "src/tdbg/query/causes").glob("*.py"))
     causes = set(re.findall(r'Cause\(\s*"(\w+)"', source)) | set(re.findall(r'"(\w+_in_data)"', source))
     assert causes <= set(re.findall(r"`(\w+)`", (ROOT / "docs/why.md").read_text("utf-8")))
 

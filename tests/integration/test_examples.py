@@ -100,16 +100,15 @@ def test_the_verdict_names_the_marked_line(runs: Runs, capsys: pytest.CaptureFix
     trace = runs.check(name)
     assert main(["why", "--json", str(trace)]) == 1
     verdict = json.loads(capsys.readouterr().out)
-    assert (verdict["line"]["file"], verdict["line"]["line"]) == (
-        str(EXAMPLES / name),
-        marked_line(EXAMPLES / name),
-    )
+    assert [(origin["file"], origin["line"]) for origin in verdict["origins"]] == [
+        (str(EXAMPLES / name), marked_line(EXAMPLES / name))
+    ]
 
 
 def test_a_program_without_a_bug_has_no_trouble(runs: Runs, capsys: pytest.CaptureFixture) -> None:
     trace = runs.check("healthy.py")
     assert main(["why", "--json", str(trace)]) == 0
-    assert json.loads(capsys.readouterr().out)["trouble"] is False
+    assert json.loads(capsys.readouterr().out)["verdict"] == "clean"
 
 
 def test_there_is_an_example_of_each_kind() -> None:

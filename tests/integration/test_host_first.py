@@ -360,16 +360,6 @@ def check_same(tmp_path: Path, function: Any, *arguments: Any) -> Any:
     return run
 
 
-def test_compiled_functions_run_and_are_noted(tmp_path: Path) -> None:
-    @tf.function(jit_compile=True)
-    def compiled(x):
-        return tf.sin(x) * 2.0
-
-    run = check_same(tmp_path, compiled, tf.constant([0.5, 1.0]))
-    assert run.rows("Sin") == []
-    assert [row["kind"] for row in run.table("notes")] == ["xla"]
-
-
 def test_functions_with_signatures(tmp_path: Path) -> None:
     reduced = tf.function(lambda x: tf.sin(x), reduce_retracing=True)
     signed = tf.function(lambda x: tf.cos(x), input_signature=[tf.TensorSpec([None], tf.float32)])

@@ -150,7 +150,7 @@ def test_filters(tmp_path: Path, options: dict[str, str], in_graphs: set[str], i
 def test_a_verdict_says_that_it_saw_only_a_part(tmp_path: Path) -> None:
     with record(tmp_path, ops="Sin") as run:
         program(tf.constant([0.5]))
-    assert any("ops Sin" in note for note in explain(run.trace).caveats)
+    assert any("ops Sin" in note for note in explain(run.trace).coverage.notes)
 
 
 def test_integers_are_recorded_when_asked_for(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_ring_keeps_the_last_events(tmp_path: Path) -> None:
     assert events == 64
     kept = [row["max"] for row in run.rows("AddV2")]
     assert kept == [float(n) for n in range(201 - len(kept), 201)]
-    assert any("last 64 events" in note for note in explain(run.trace).caveats)
+    assert any("last 64 events" in note for note in explain(run.trace).coverage.notes)
 
 
 def test_a_ring_that_was_never_full(tmp_path: Path) -> None:

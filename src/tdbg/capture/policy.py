@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from tdbg.config import Config
-from tdbg.model import DType
+from tdbg.model import DType, Mode
 
 
 def _searcher(pattern: str | None) -> Callable[[str], object] | None:
@@ -18,20 +18,25 @@ class Policy:
 
     def __init__(self, config: Config) -> None:
         self._op = _searcher(config.ops)
+        self._op_start = re.compile(config.op_regex).match if config.op_regex else None
         self._name = _searcher(config.names)
         self._file = _searcher(config.files)
         dtype = _searcher(config.dtypes)
         numbers = [code for code in DType if code.is_number]
         self.dtypes = frozenset(c for c in numbers if (dtype(c.label) if dtype else c.is_floating))
         self.input_dtypes = frozenset(c for c in numbers if not dtype or dtype(c.label))
+        if config.every_op:
+            recorded = _every_dtype(config.mode)
+            self.dtypes = self.input_dtypes = frozenset(c for c in recorded if not dtype or dtype(c.label))
         self._first, self._last, self._every = config.first_step, config.last_step, config.every
-        self.is_filtered = bool(self._op or self._name or self._file)
+        self.is_filtered = bool(self._op or self._op_start or self._name or self._file)
         self.all_steps = self._first == 0 and self._last is None and self._every == 1
 
     def wants_op(self, op_type: str, name: str, file: str) -> bool:
         """Op type, tensor name (in graphs) or op type (eager), and the file of the user's line."""
         return (
             (not self._op or bool(self._op(op_type)))
+            and (not self._op_start or bool(self._op_start(op_type)))
             and (not self._name or bool(self._name(name)))
             and (not self._file or bool(self._file(file)))
         )
@@ -40,6 +45,13 @@ class Policy:
         if step < self._first or (self._last is not None and step >= self._last):
             return False
         return (step - self._first) % self._every == 0
+
+
+def _every_dtype(mode: Mode) -> list[DType]:
+    """The element types that Debugger V2 records in a mode, and complex numbers, which can be bad too."""
+    if mode in (Mode.HEALTH, Mode.NUMERICS):
+        return [code for code in DType if code.is_floating]
+    return [code for code in DType if code.is_number or (code == DType.STRING and mode != Mode.SHAPE)]
 
 
 def bit_mask(dtypes: frozenset[DType]) -> int:

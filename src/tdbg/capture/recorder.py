@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from tdbg.capture import children, faults
+from tdbg.capture import children, cluster, faults
 from tdbg.capture.source import script_of
 from tdbg.config import Config
+from tdbg.model import Mode
 from tdbg.native.record import RING_FILE
 from tdbg.native.reference import DTYPES
 from tdbg.store.format import SCHEMAS
@@ -62,9 +63,10 @@ class Recorder:
             self.path, self._process(), segment_bytes=self.config.segment_bytes
         )
         self._open_ring()
-        self.lib.set_mode(
-            int(self.config.mode), int(self.config.values_when_bad), 256 << 20, _BAD_VALUE_BYTES, _VALUES_PER_OP
-        )
+        # Debugger V2 notes in its mode NO_TENSOR too that a graph's tensor was computed.
+        is_noted = self.config.every_op and self.config.mode == Mode.NONE
+        mode = Mode.SHAPE if is_noted else self.config.mode
+        self.lib.set_mode(int(mode), int(self.config.values_when_bad), 256 << 20, _BAD_VALUE_BYTES, _VALUES_PER_OP)
         self._start_thread()
 
     def _open_ring(self) -> None:
@@ -80,18 +82,23 @@ class Recorder:
         children.end_with_child(self)
 
     def _process(self) -> dict[str, Any]:
+        task = cluster.member()
         return {
             "pid": os.getpid(),
             "parent": os.getppid(),
             "host": socket.gethostname(),
-            "rank": 0,
+            "rank": task.rank if task else 0,
+            "cluster": task.cluster if task else None,
+            "task": task.task if task else None,
             "argv": list(getattr(sys, "orig_argv", sys.argv)),
             "script": script_of(),
             "cwd": os.getcwd(),
             "started": time.time_ns(),
             "mode": self.config.mode.label,
+            "debug_mode": self.config.debug_mode,
+            "every_op": self.config.every_op,
             "ring": self.config.ring,
-            "filters": {name: getattr(self.config, name) for name in ("ops", "names", "dtypes", "files")},
+            "filters": {name: getattr(self.config, name) for name in ("ops", "op_regex", "names", "dtypes", "files")},
             "steps": [self.config.first_step, self.config.last_step, self.config.every],
             "versions": {"python": sys.version.split()[0], **self.versions},
         }

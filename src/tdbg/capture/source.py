@@ -34,6 +34,7 @@ class Sources:
         self._lib, self._add, self._phase_of, self._remap = lib, add, phase_of, remap
         self._infos: dict[int, StackInfo] = {}
         self._frames: dict[tuple[str, int, str], int] = {}
+        self._frame_list: list[Frame] = []
         self._is_user: dict[str, bool] = {}
         self._lock = threading.RLock()
 
@@ -46,6 +47,14 @@ class Sources:
             return StackInfo(-1, None, None)
         with self._lock:
             return self._learn(stack)
+
+    def frames(self, stack: int) -> list[Frame]:
+        """All frames of a stack, the outermost first."""
+        found = []
+        while stack >= 0:
+            found.append(self._frame_list[self.info(stack).frame])
+            stack = self._lib.stack_get(stack)[0]
+        return found[::-1]
 
     def _learn(self, stack: int) -> StackInfo:
         chain = []
@@ -77,6 +86,7 @@ class Sources:
         frame = self._frames.get(key)
         if frame is None:
             frame = self._frames[key] = len(self._frames)
+            self._frame_list.append(Frame(file, line, function, is_user))
             self._add("frames", (frame, file, line, function, is_user))
         return frame, is_user
 

@@ -24,16 +24,25 @@ class Steps:
         self._told = False
         self.current = 0
         self.recording = True
+        self._paused = False
         self._enter(0, "start")
 
     def _enter(self, step: int, source: str) -> None:
         self.current = step
         self._saw_gradient = self._saw_update = False
         self._lib.set_step(step)
-        self.recording = self._policy.all_steps or self._policy.wants_step(step)
-        self._lib.set_recording(self.recording)
+        self._switch()
         produced = self._lib.counters()[0]
         self._add("steps", (step, produced, time.time_ns(), source))
+
+    def _switch(self) -> None:
+        self.recording = not self._paused and (self._policy.all_steps or self._policy.wants_step(self.current))
+        self._lib.set_recording(self.recording)
+
+    def pause(self, paused: bool) -> None:
+        """Between the parts of a program that are recorded, steps go on being counted."""
+        self._paused = paused
+        self._switch()
 
     def gradient(self) -> None:
         self._saw_gradient = True

@@ -12,8 +12,8 @@ from tdbg.commands.printing import print_labelled, size, to_json
 from tdbg.commands.trace_argument import add_trace_argument, open_trace
 
 if TYPE_CHECKING:
+    from tdbg.query.trace import Trace
     from tdbg.store.process import ProcessInfo
-    from tdbg.store.reader import Trace
 
 _COUNTED = ("tensors", "executions", "steps", "graphs", "ops", "functions", "frames", "sources", "values")
 _MOST_PROCESSES = 8
@@ -37,7 +37,9 @@ class Command(BaseCommand):
 
 
 def collect(trace: Trace) -> dict[str, Any]:
-    """What is known of a trace without reading its rows: counts, footers, rollups and what the processes said."""
+    """What is known of a trace: counts, footers, rollups, what the processes said; rows only where an alert is."""
+    from tdbg.query.alerts import count_alerts
+
     problems = trace.problems
     counts = {table: trace.row_count(table) for table in _COUNTED}
     steps = trace.rollup("steps")
@@ -52,6 +54,7 @@ def collect(trace: Trace) -> dict[str, Any]:
         "first_step": int(numbers.min()) if len(numbers) else None,
         "last_step": int(numbers.max()) if len(numbers) else None,
         "bad_tensors": int(steps["bad"].to_numpy().sum()),
+        "alerts": count_alerts(trace),
         "tensor_bytes": stored["tensors"],
         "bytes_per_tensor": round(stored["tensors"] / rows, 1) if rows else None,
         "value_bytes": stored["values"],
@@ -117,6 +120,7 @@ def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
     lines += [
         ("steps", _steps(facts)),
         ("tensors", _tensors(facts)),
+        ("alerts", _alerts(facts)),
         ("values", f"{rows['values']:,} kept whole ({size(facts['value_bytes'])})"),
         ("executions", f"{rows['executions']:,}"),
         ("graphs", f"{rows['graphs']:,}, of them callable {rows['functions']:,}; ops {rows['ops']:,}"),
@@ -161,6 +165,11 @@ def _tensors(facts: dict[str, Any]) -> str:
         return "none"
     bad = f"{facts['bad_tensors']:,} hold NaN or infinity" if facts["bad_tensors"] else "none holds NaN or infinity"
     return f"{rows:,}, {bad}; {facts['bytes_per_tensor']} bytes each on disk"
+
+
+def _alerts(facts: dict[str, Any]) -> str:
+    said = {"bad_values": "outputs with bad values", "retrace": "tracings again", "shape_change": "changed shapes"}
+    return ", ".join(f"{said[kind]} {count:,}" for kind, count in facts["alerts"].items() if count) or "none"
 
 
 def _left_out(facts: dict[str, Any]) -> list[str]:

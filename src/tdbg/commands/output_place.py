@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from tdbg.capture.cluster import member
 from tdbg.store.place import make_room, new_name
 
 
@@ -12,5 +13,6 @@ def choose_output(given: str | None, program: str, force: bool) -> Path:
     """Absolute, because the program may change its folder before it imports a framework."""
     given = given or os.environ.get("TDBG_OUTPUT")
     path = Path(given).absolute() if given else new_name(program)
-    make_room(path, force, "--force")
+    task = member()
+    make_room(path, force, "--force", *(task[:2] if task else ()))
     return path

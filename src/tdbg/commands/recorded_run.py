@@ -21,7 +21,6 @@ from tdbg.commands.program import Program
 from tdbg.commands.uncaught import hide_frames
 
 _NOT_USED = "this program did not use TensorFlow, so nothing was recorded"
-_MOST_LINES = 8
 _INTERRUPTED_STATUS = 130
 
 
@@ -90,7 +89,11 @@ class RecordedRun:
 
         if not (self._trace / "trace.json").exists():
             text = "nothing was recorded" if "tensorflow" in sys.modules else _NOT_USED
-            return [_json({"trace": None, "trouble": False, "notes": [text]}) if self._as_json else f"tdbg: {text}"]
+            return [
+                _json({"trace": None, "verdict": "clean", "coverage": {"notes": [text]}})
+                if self._as_json
+                else f"tdbg: {text}"
+            ]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self._explained()
@@ -98,7 +101,7 @@ class RecordedRun:
     def _explained(self) -> list[str]:
         import numpy as np
 
-        from tdbg.commands.why import next_command
+        from tdbg.commands.why import short_verdict
         from tdbg.query.verdict import explain
         from tdbg.store.reader import Trace
 
@@ -106,7 +109,7 @@ class RecordedRun:
             verdict = explain(Trace.open(self._trace))
         if self._as_json:
             return [_json(verdict.as_dict())]
-        return [*verdict.as_lines()[: _MOST_LINES - 1], next_command(verdict.is_trouble, self._shown)]
+        return short_verdict(verdict, self._shown)
 
 
 def _end_by_signal() -> None:

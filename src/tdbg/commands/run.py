@@ -51,6 +51,12 @@ class Command(BaseCommand):
                 default=None,
                 help="keep tensors whole when a bad value appears (default: yes)",
             ),
+            add("--check", action="store_true", help="stop the program at the first op that makes NaN or infinity"),
+            add(
+                "--xla",
+                choices=["off", "keep"],
+                help="off (default): functions run without XLA; keep: they stay compiled, seen from outside only",
+            ),
             filters("--drop-when-full", action="store_true", help="drop and count events, never wait for the disk"),
         ]
         self._with_value = {flag for option in options if option.nargs != 0 for flag in option.option_strings}
@@ -65,8 +71,9 @@ class Command(BaseCommand):
     def run(self, args: Namespace) -> Outcome:
         if not args.program:
             raise TdbgCommandError("which program? Name its script: tdbg run train.py")
-        names = ("mode", "steps", "every", "ops", "names", "dtypes", "files", "ring", "values_when_bad")
-        options = {name: getattr(args, name) for name in names} | {"drop_when_full": args.drop_when_full}
+        names = ("mode", "steps", "every", "ops", "names", "dtypes", "files", "ring", "values_when_bad", "xla")
+        options = {name: getattr(args, name) for name in names}
+        options |= {"drop_when_full": args.drop_when_full, "check": args.check}
         make_config(**options)
         program = find_program(args.program)
         program.check()

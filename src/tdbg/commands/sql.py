@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 _DEFAULT_LIMIT = 50
 _CHUNK = 10_000
+_MAY_ASK_FOR_ALERTS = re.compile(r"alerts|show|_schema|duckdb_", re.IGNORECASE)  # they take a while to work out
 
 
 class Command(BaseCommand):
     """Ask a trace with SQL (DuckDB's), as in: tdbg sql "SELECT name, type FROM ops".
 
     Tables: tensors, executions, ends, steps, functions, controls, ops, graphs, shapes, stacks, frames, sources,
-    values, notes. DESCRIBE tensors lists a table's columns.
+    values, notes, and alerts, which is worked out. DESCRIBE tensors lists a table's columns.
     """
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
@@ -41,7 +42,7 @@ class Command(BaseCommand):
         limit = args.limit if args.limit is not None else 0 if args.json or args.csv else _DEFAULT_LIMIT
         if limit < 0:
             raise TdbgCommandError(f"--limit {limit}: give a number of rows, or 0 for all")
-        connection = open_trace(trace).connect()
+        connection = open_trace(trace).connect(alerts=bool(_MAY_ASK_FOR_ALERTS.search(query)))
         names, rows = _ask(connection, query, limit)
         if args.json:
             _print_json(names, rows)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tdbg.errors import TdbgError
 
 if TYPE_CHECKING:
-    from tdbg.store.reader import Trace
+    from tdbg.query.trace import Trace
 
 
 def add_trace_argument(parser: ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def add_trace_argument(parser: ArgumentParser) -> None:
 
 def open_trace(given: str | None) -> Trace:
     """TdbgError when there is none or it cannot be read."""
-    from tdbg.store.reader import Trace
+    from tdbg.query.trace import Trace
 
     return Trace.open(trace_path(given))
 
@@ -30,7 +30,13 @@ def trace_path(given: str | None) -> Path:
         return newest_trace(Path("."))
     from tdbg.commands.import_formats import cached_import
 
-    return cached_import(Path(given)) or Path(given)
+    return cached_import(Path(given)) or _trace_in(Path(given))
+
+
+def _trace_in(path: Path) -> Path:
+    """A folder that is no trace but holds some, such as a dump root: the newest of them."""
+    holds_some = not (path / "trace.json").exists() and any(path.glob("*.tdbg/trace.json"))
+    return newest_trace(path) if holds_some else path
 
 
 def newest_trace(folder: Path) -> Path:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import shlex
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from tdbg import commands
 from tdbg.commands.trace_argument import add_trace_argument, open_trace
+
+if TYPE_CHECKING:
+    from tdbg.query.verdict import Verdict
 
 
 class Command(commands.BaseCommand):
@@ -24,13 +28,24 @@ class Command(commands.BaseCommand):
 
         from tdbg.commands.printing import to_json
         from tdbg.query.verdict import explain
+        from tdbg.query.verdict_text import full_lines
 
         verdict = explain(open_trace(args.trace))
         if args.json:
             print(to_json(verdict.as_dict(), indent=1))
         else:
-            print("\n".join(verdict.as_lines(width=shutil.get_terminal_size((100, 24)).columns)))
+            print("\n".join(full_lines(verdict, width=shutil.get_terminal_size((100, 24)).columns)))
         return 1 if verdict.is_trouble else 0
+
+
+MOST_LINES = 8
+
+
+def short_verdict(verdict: Verdict, trace: str) -> list[str]:
+    """What is said when a recording ends: the verdict, and what to type next."""
+    from tdbg.query.verdict_text import short_lines
+
+    return [*short_lines(verdict)[: MOST_LINES - 1], next_command(verdict.is_trouble, trace)]
 
 
 def next_command(is_trouble: bool, trace: str) -> str:

@@ -62,7 +62,7 @@ def export_process(trace: Trace, process: ProcessInfo, folder: Path) -> Exported
 class _Exporter:
     def __init__(self, trace: Trace, process: ProcessInfo) -> None:
         self._trace, self._process, self._info = trace, process, process.info
-        self._db = trace.connect()
+        self._db = Trace.connect(trace)  # the stored tables alone
         self._host = str(self._info.get("host") or "unknown")
         self._started = int(self._info.get("started") or 0)
         self._mode = _mode_of(self._info)

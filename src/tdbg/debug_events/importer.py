@@ -350,6 +350,11 @@ class _Process:
                 "input_ops": [ops for _, _, ops in functions],
                 "output_ops": [[] for _ in functions],
                 "output_slots": [[] for _ in functions],
+                "python": [""] * len(functions),  # TensorFlow's files do not tell of the code behind a function
+                "file": [""] * len(functions),
+                "line": [-1] * len(functions),
+                "instance": [-1] * len(functions),
+                "signature": ["{}"] * len(functions),
             },
         )
         writer.flush()

@@ -16,6 +16,7 @@
 #include "locks.h"
 
 _Atomic int tdbg_mode = TDBG_MODE_NUMERICS;
+_Atomic int32_t tdbg_first_op = 0;
 _Atomic int tdbg_recording = 0;
 _Atomic int tdbg_step = 0;
 _Atomic int tdbg_values_when_bad = 1;
@@ -37,6 +38,10 @@ typedef struct {
 
 /* Producers read this once per record, so that a record never meets half of an old ring and half of a new one. */
 static _Atomic(ring *) current;
+
+static _Atomic uint64_t bad_events; /* tensors with NaN or infinity since the ring was opened */
+
+uint64_t tdbg_bad_events(void) { return bad_events; }
 
 static ring *ring_in_memory(uint64_t capacity) {
   ring *made = calloc(1, sizeof *made);
@@ -73,6 +78,7 @@ int tdbg_ring_open(uint64_t capacity, const char *file, bool block) {
   made->block = block;
   tdbg_executions_forget(); /* graphs are numbered anew */
   ring *old = atomic_exchange(&current, made);
+  bad_events = 0;
   if (retired) {
     if (retired->mapping)
       munmap(retired->mapping, retired->mapping_bytes);
@@ -263,7 +269,7 @@ tdbg_value *tdbg_value_take(void) {
 
 /* ---- one tensor ---------------------------------------------------------------------------------------------- */
 
-void tdbg_measure(tdbg_observation *seen) {
+static void look_at_numbers(tdbg_observation *seen) {
   int mode = atomic_load_explicit(&tdbg_mode, memory_order_relaxed);
   int size = tdbg_dtype_size(seen->dtype);
   int64_t elements = size ? seen->bytes / size : seen->shape->elements; /* never more than there are bytes for */
@@ -279,10 +285,16 @@ void tdbg_measure(tdbg_observation *seen) {
   if (mode == TDBG_MODE_HEALTH && tdbg_has_bad(seen->data, elements, seen->dtype) == 1) seen->flags |= TDBG_BAD;
 }
 
+void tdbg_measure(tdbg_observation *seen) {
+  look_at_numbers(seen);
+  if (seen->flags & TDBG_BAD) bad_events++;
+}
+
 int64_t tdbg_emit(const tdbg_observation *seen, bool may_wait) {
   int mode = atomic_load_explicit(&tdbg_mode, memory_order_relaxed);
   if (mode == TDBG_MODE_NONE) return -1;
-  bool keep = mode == TDBG_MODE_FULL || seen->keep;
+  /* The bytes of a string are not its text. */
+  bool keep = (mode == TDBG_MODE_FULL || seen->keep) && tdbg_dtype_size(seen->dtype);
   if (keep && !may_wait) return TDBG_WOULD_WAIT;
   tdbg_record record;
   record.execution = seen->execution;

@@ -65,6 +65,7 @@ int tdbg_ring_open(uint64_t capacity, const char *file, bool block);
 uint64_t tdbg_ring_drain(tdbg_record *out, uint64_t most);
 uint64_t tdbg_ring_pending(void);
 tdbg_counters tdbg_ring_counters(void);
+uint64_t tdbg_bad_events(void); /* a cheap sign that something went wrong, for whoever watches while it runs */
 /* Stamps time, thread and step. Returns the sequence number, -1 when the record was dropped (and counted), or
    TDBG_WOULD_WAIT when the ring is full and the caller may not wait (it holds the GIL, which the reader needs). */
 enum { TDBG_WOULD_WAIT = -2 };
@@ -74,6 +75,7 @@ void tdbg_after_fork(void); /* in a child: forget everything that belonged to th
 
 /* What is on. Read by every observer on every call, so plain atomics. */
 extern _Atomic int tdbg_mode;      /* TDBG_MODE_* */
+extern _Atomic int32_t tdbg_first_op; /* observers of ops before it belong to an earlier recording */
 extern _Atomic int tdbg_recording; /* 0 while off, or outside the steps asked for */
 extern _Atomic int tdbg_step;
 extern _Atomic int tdbg_values_when_bad;

@@ -29,6 +29,7 @@ from tdbg.native.record import CALL_BODY, END, EXECUTION, FAILED, INLINE_IDS, MO
 IS_NATIVE = 0
 RECORD_BYTES = RECORD.itemsize
 
+_FLOATING = sum(1 << dtype for dtype in DType if dtype.is_floating)
 _REMEMBERED = 1 << 18  # tensors whose makers are known: the latest ones
 
 
@@ -36,8 +37,11 @@ _REMEMBERED = 1 << 18  # tensors whose makers are known: the latest ones
 class _Switches:
     mode: int = Mode.NUMERICS
     recording: bool = False
+    first_op: int = 0
     step: int = 0
     values_when_bad: bool = True
+    check: bool = False
+    bad_events: int = 0
 
 
 _now = _Switches()
@@ -78,6 +82,7 @@ def ring_open(capacity: int, file: str | None, block: bool) -> None:
     global _ring
     _ring = FileRing(capacity, file) if file is not None else BoundedRing(capacity, bool(block))
     _values.dropped = 0
+    _now.bad_events = 0
 
 
 def ring_drain(most: int) -> bytes:
@@ -89,6 +94,11 @@ def counters() -> tuple[int, int, int, int, int]:
     if _ring is None:
         return 0, 0, 0, 0, 0
     return _ring.produced, _ring.dropped, _values.dropped, _ring.waits, _ring.pending
+
+
+def bad_events() -> int:
+    """Tensors with NaN or infinity since the ring was opened: a cheap sign, for whoever watches while it runs."""
+    return _now.bad_events
 
 
 def after_fork() -> None:
@@ -111,6 +121,16 @@ def set_mode(mode: int, values_when_bad: int, queue_bytes: int, bad_bytes: int, 
 
 def set_recording(on: bool) -> None:
     _now.recording = bool(on)
+
+
+def set_check(on: bool, explain: Any) -> None:
+    """Observers and eager ops that are to stop the program ask and explain by themselves here."""
+    _now.check = bool(on)
+
+
+def set_first_op(op: int) -> None:
+    """Observers of ops before it belong to an earlier recording."""
+    _now.first_op = op
 
 
 def set_step(step: int) -> None:
@@ -182,6 +202,11 @@ def _remember(tensor: int, op: int) -> None:
         _makers[tensor % _REMEMBERED] = (tensor, op)
 
 
+def forget_makers() -> None:
+    """Ops are numbered anew."""
+    _makers.clear()
+
+
 def maker_of(tensor: int) -> int:
     """The op that made an eager tensor; -1 when it is not known."""
     found = _makers.get(tensor % _REMEMBERED)
@@ -224,6 +249,7 @@ class _Seen:
             self.flags |= Flag.NUMBERS | (Flag.BAD if found.is_bad else 0)
         elif _now.mode == Mode.HEALTH and reference.has_bad(self.array):
             self.flags |= Flag.BAD
+        _now.bad_events += bool(self.flags & Flag.BAD)
 
     def emit(self) -> None:
         if _now.mode == Mode.NONE or _ring is None:
@@ -271,7 +297,7 @@ def graph_tensor(
 ) -> None:  # fmt: skip
     """One tensor of a graph that is running, from its observer, with the inputs of the op it observes."""
     dtype = reference.DTYPES.get(array.dtype.name)
-    if not _now.recording or dtype is None:
+    if not _now.recording or op < _now.first_op or dtype is None:
         return
     seen = _Seen(op, slot, graph, -1 if detached else _execution_of(graph), array, int(dtype), flags)
     seen.iteration = iteration
@@ -330,25 +356,47 @@ def call_end(execution: int, op: int, outputs: Sequence[Any] | None) -> None:
 
 def eager(
     op: int, inputs: Sequence[Any], outputs: Sequence[Any], dtypes: int, input_dtypes: int, as_buffer: AsBuffer
-) -> None:
-    """One eager op. ``dtypes`` are bit masks of the types worth a row."""
+) -> bool:
+    """One eager op. ``dtypes`` are bit masks of the types worth a row. Says whether an output is bad, as far as it was
+    looked at."""
+    is_bad = False
+    execution = _eager_inputs(op, inputs, input_dtypes, as_buffer) if _now.recording else -1
+    for slot, made in enumerate(outputs):
+        _remember(_id(made), op)
+        seen = _see(op, slot, execution, made, dtypes, as_buffer) if _now.recording else None
+        if seen is not None:
+            seen.measure()
+            _record(seen, _arrays(inputs, as_buffer) if seen.flags & Flag.BAD else ())
+            is_bad |= bool(seen.flags & Flag.BAD)
+        if _now.check and not is_bad:
+            checked = _see(op, slot, execution, made, _FLOATING, as_buffer)
+            is_bad = checked is not None and reference.has_bad(checked.array)
+    return is_bad
+
+
+def _eager_inputs(op: int, inputs: Sequence[Any], dtypes: int, as_buffer: AsBuffer) -> int:
+    """Values that no op made (arrays and constants from Python) are described where they are first used."""
     execution = next(_next_execution)
-    # Values that no op made (arrays and constants from Python) are described where they are first used.
     for slot, given in enumerate(inputs):
         if _id(given) >= 0 and not _is_remembered(_id(given)):
-            _remember(_id(given), op)
-            seen = _see(op, slot, execution, given, input_dtypes, as_buffer)
+            _remember(_id(given), -1)
+            seen = _see(op, slot, execution, given, dtypes, as_buffer)
             if seen is not None:
                 seen.flags = int(Flag.INPUT)
                 seen.measure()
                 seen.emit()
     _push_call(EXECUTION, execution, op, -1, inputs)
-    for slot, made in enumerate(outputs):
-        _remember(_id(made), op)
-        seen = _see(op, slot, execution, made, dtypes, as_buffer)
+    return execution
+
+
+def call_tensors(op: int, execution: int, flags: int, tensors: Sequence[Any], dtypes: int, as_buffer: AsBuffer) -> None:
+    """What went into or came out of a call that cannot be looked into."""
+    for slot, given in enumerate(tensors):
+        seen = _see(op, slot, execution, given, dtypes, as_buffer)
         if seen is not None:
+            seen.flags = flags
             seen.measure()
-            _record(seen, _arrays(inputs, as_buffer) if seen.flags & Flag.BAD else ())
+            seen.emit()
 
 
 def _see(op: int, slot: int, execution: int, tensor: Any, wanted: int, as_buffer: AsBuffer) -> _Seen | None:

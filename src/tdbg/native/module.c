@@ -2,6 +2,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "check.h"
 #include "debug_events.h"
 #include "events.h"
 #include "stacks.h"
@@ -96,6 +97,12 @@ METHOD(counters) { /* -> (produced, dropped, values dropped, waits, pending) */
   return Py_BuildValue("KKKKK", c.produced, c.dropped, c.values_dropped, c.waits, tdbg_ring_pending());
 }
 
+METHOD(bad_events) { /* -> how many tensors with NaN or infinity were seen since the ring was opened */
+  (void)args;
+  EXPECT(0);
+  return PyLong_FromUnsignedLongLong(tdbg_bad_events());
+}
+
 METHOD(after_fork) {
   (void)args;
   EXPECT(0);
@@ -119,6 +126,21 @@ METHOD(set_mode) { /* (mode, values when bad, queue bytes, bad bytes, kept per o
 METHOD(set_recording) {
   EXPECT(1);
   tdbg_recording = PyObject_IsTrue(args[0]);
+  Py_RETURN_NONE;
+}
+
+PyObject *tdbg_set_check(PyObject *on, PyObject *function);
+
+METHOD(set_check) { /* (on, explain(check, op, slot, iteration, output, inputs) -> text or None) */
+  EXPECT(2);
+  return tdbg_set_check(args[0], args[1]);
+}
+
+METHOD(set_first_op) {
+  EXPECT(1);
+  long first = PyLong_AsLong(args[0]);
+  if (PyErr_Occurred()) return NULL;
+  tdbg_first_op = (int32_t)first;
   Py_RETURN_NONE;
 }
 
@@ -200,6 +222,13 @@ static void remember(int64_t tensor, int32_t op) {
 }
 
 static bool is_remembered(int64_t tensor) { return makers[tensor & (REMEMBERED - 1)].tensor == tensor + 1; }
+
+METHOD(forget_makers) { /* ops are numbered anew */
+  (void)args;
+  EXPECT(0);
+  memset(makers, 0, sizeof makers);
+  Py_RETURN_NONE;
+}
 
 METHOD(maker_of) { /* (tensor id) -> op or -1 */
   EXPECT(1);
@@ -295,6 +324,9 @@ static int dtype_of(PyObject *tensor) {
 
 static bool wanted(int dtype, uint64_t dtypes) { return dtype > 0 && (dtypes >> dtype & 1); }
 
+/* Bit N for dtype code N: float16 to complex128. */
+static const uint64_t FLOATING = ((1u << 12) - 1) & ~1u;
+
 typedef struct {
   PyObject *const *items;
   Py_ssize_t count;
@@ -333,7 +365,7 @@ static void record_new_inputs(tdbg_observation seen, tensors inputs, uint64_t dt
   for (Py_ssize_t i = 0; i < inputs.count; i++) {
     int64_t id = long_attribute(inputs.items[i], name_id, false);
     if (id < 0 || is_remembered(id)) continue;
-    remember(id, seen.op);
+    remember(id, -1); /* no op made it */
     int dtype = dtype_of(inputs.items[i]);
     if (!wanted(dtype, dtypes) || !hold(inputs.items[i], as_buffer, &bytes)) continue;
     describe(&bytes, dtype, &seen);
@@ -346,44 +378,59 @@ static void record_new_inputs(tdbg_observation seen, tensors inputs, uint64_t dt
   }
 }
 
-static void record_outputs(tdbg_observation seen, tensors inputs, tensors outputs, uint64_t dtypes,
-                           PyObject *as_buffer) {
+/* Whether an output is bad, as far as they were looked at: those of `dtypes`, which get rows if any do, and those that
+   can be bad, if the program is to stop at the first one. */
+static bool record_outputs(tdbg_observation seen, tensors inputs, tensors outputs, uint64_t dtypes,
+                           PyObject *as_buffer, bool recording) {
+  bool checking = tdbg_check, any_bad = false;
   held bytes;
   for (Py_ssize_t i = 0; i < outputs.count; i++) {
     seen.tensor = long_attribute(outputs.items[i], name_id, false);
     if (seen.tensor >= 0) remember(seen.tensor, seen.op);
     int dtype = dtype_of(outputs.items[i]);
-    if (!wanted(dtype, dtypes) || !hold(outputs.items[i], as_buffer, &bytes)) continue;
+    bool has_row = recording && wanted(dtype, dtypes), checked = checking && wanted(dtype, FLOATING);
+    if ((!has_row && !checked) || !hold(outputs.items[i], as_buffer, &bytes)) continue;
     describe(&bytes, dtype, &seen);
     seen.slot = (uint16_t)i;
     seen.flags = 0;
     seen.keep = false;
-    measure(&seen);
-    if (seen.flags & TDBG_BAD)
-      record_bad(&seen, inputs, as_buffer);
-    else
-      emit(&seen);
+    if (has_row) {
+      measure(&seen);
+      if (seen.flags & TDBG_BAD)
+        record_bad(&seen, inputs, as_buffer);
+      else
+        emit(&seen);
+    }
+    bool was_looked_at = has_row && (seen.flags & TDBG_NUMBERS || tdbg_mode == TDBG_MODE_HEALTH);
+    if (checked && !was_looked_at && tdbg_has_bad(seen.data, seen.shape->elements, dtype) == 1) seen.flags |= TDBG_BAD;
+    any_bad |= (seen.flags & TDBG_BAD) != 0;
     release(&bytes);
   }
+  return any_bad;
 }
 
-METHOD(eager) { /* one eager op: (op, inputs, outputs, dtypes bit mask, input dtypes bit mask, as_buffer) */
+/* One eager op: (op, inputs, outputs, dtypes bit mask, input dtypes bit mask, as_buffer) -> whether an output is bad. */
+METHOD(eager) {
   EXPECT(6);
   int32_t op = (int32_t)PyLong_AsLong(args[0]);
   uint64_t dtypes = PyLong_AsUnsignedLongLong(args[3]), input_dtypes = PyLong_AsUnsignedLongLong(args[4]);
   if (PyErr_Occurred()) return NULL;
   PyObject *in = PySequence_Fast(args[1], "inputs"), *out = in ? PySequence_Fast(args[2], "outputs") : NULL;
+  bool recording = tdbg_recording, bad = false;
   if (out) {
     tensors inputs = {PySequence_Fast_ITEMS(in), PySequence_Fast_GET_SIZE(in)};
     tensors outputs = {PySequence_Fast_ITEMS(out), PySequence_Fast_GET_SIZE(out)};
-    tdbg_observation seen = {.op = op, .graph = -1, .iteration = -1, .execution = tdbg_execution_next()};
-    record_new_inputs(seen, inputs, input_dtypes, args[5]);
-    push_execution(TDBG_KIND_EXECUTION, seen.execution, op, -1, inputs.items, inputs.count);
-    record_outputs(seen, inputs, outputs, dtypes, args[5]);
+    tdbg_observation seen = {.op = op, .graph = -1, .iteration = -1};
+    if (recording) {
+      seen.execution = tdbg_execution_next();
+      record_new_inputs(seen, inputs, input_dtypes, args[5]);
+      push_execution(TDBG_KIND_EXECUTION, seen.execution, op, -1, inputs.items, inputs.count);
+    }
+    bad = record_outputs(seen, inputs, outputs, dtypes, args[5], recording);
   }
   Py_XDECREF(in);
   Py_XDECREF(out);
-  return out ? Py_NewRef(Py_None) : NULL;
+  return out ? PyBool_FromLong(bad) : NULL;
 }
 
 METHOD(tensor) { /* one array of a graph: (op, slot, graph, flags, execution, array, dtype) */
@@ -416,6 +463,33 @@ METHOD(call_begin) { /* (op, graph, inputs) -> execution */
   push_execution(TDBG_KIND_EXECUTION, execution, op, graph, PySequence_Fast_ITEMS(inputs), PySequence_Fast_GET_SIZE(inputs));
   Py_DECREF(inputs);
   return PyLong_FromLongLong(execution);
+}
+
+/* What went into or came out of a call that cannot be looked into: (op, execution, flags, tensors, dtypes bit mask,
+   as_buffer). */
+METHOD(call_tensors) {
+  EXPECT(6);
+  tdbg_observation seen = {.op = (int32_t)PyLong_AsLong(args[0]), .execution = PyLong_AsLongLong(args[1]), .graph = -1,
+                           .iteration = -1};
+  uint16_t flags = (uint16_t)PyLong_AsLong(args[2]);
+  uint64_t dtypes = PyLong_AsUnsignedLongLong(args[4]);
+  PyObject *list = PyErr_Occurred() ? NULL : PySequence_Fast(args[3], "tensors");
+  if (!list) return NULL;
+  held bytes;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); i++) {
+    PyObject *item = PySequence_Fast_GET_ITEM(list, i);
+    int dtype = dtype_of(item);
+    if (!wanted(dtype, dtypes) || !hold(item, args[5], &bytes)) continue;
+    describe(&bytes, dtype, &seen);
+    seen.slot = (uint16_t)i;
+    seen.flags = flags;
+    seen.tensor = long_attribute(item, name_id, false);
+    measure(&seen);
+    emit(&seen);
+    release(&bytes);
+  }
+  Py_DECREF(list);
+  Py_RETURN_NONE;
 }
 
 METHOD(call_end) { /* (execution, op, outputs or None when it failed) */
@@ -551,9 +625,10 @@ static PyMethodDef methods[] = {
     ENTRY(ring_open),     ENTRY(ring_drain),    ENTRY(counters),    ENTRY(after_fork),
     ENTRY(set_mode),      ENTRY(set_recording), ENTRY(set_step),    ENTRY(shapes_since),
     ENTRY(take_value),    ENTRY(stack_here),    ENTRY(stack_count), ENTRY(stack_get),
-    ENTRY(maker_of),      ENTRY(eager),         ENTRY(call_begin),  ENTRY(call_end),
-    ENTRY(tensor),        ENTRY(masked_crc32c), ENTRY(read_records), ENTRY(read_debug_events),
-    ENTRY(push_rows),     ENTRY(register_tensorflow),
+    ENTRY(maker_of),      ENTRY(eager),         ENTRY(call_begin),  ENTRY(call_end),    ENTRY(tensor),
+    ENTRY(call_tensors),  ENTRY(set_check),     ENTRY(forget_makers), ENTRY(bad_events),
+    ENTRY(masked_crc32c), ENTRY(read_records),  ENTRY(read_debug_events),
+    ENTRY(set_first_op),  ENTRY(push_rows),     ENTRY(register_tensorflow),
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_native", NULL, -1, methods, NULL, NULL, NULL, NULL};

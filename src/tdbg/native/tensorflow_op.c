@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "events.h"
 
 typedef struct TF_Status TF_Status;
@@ -78,6 +79,8 @@ typedef struct {
   int32_t op, graph;
   uint16_t slot, flags;
   bool detached, passes_through;
+  bool unrecorded; /* there to be checked only */
+  int32_t check;   /* which check gave the op its number; 0: not checked */
   _Atomic(const tdbg_shape *) last_shape; /* most ops see one shape for ever */
 } observer;
 
@@ -92,7 +95,9 @@ static void *observer_new(TF_OpKernelConstruction *construction, bool passes_thr
   self->graph = (int32_t)(where >> 32);
   self->slot = (uint16_t)how;
   self->flags = (uint16_t)(how >> 16);
-  self->detached = how >> 32 != 0;
+  self->detached = how >> 32 & 1;
+  self->unrecorded = how >> 33 & 1;
+  self->check = (int32_t)(how >> 40);
   self->passes_through = passes_through;
   return self;
 }
@@ -155,7 +160,27 @@ static TF_Status *clean_status(void) {
   return status;
 }
 
-static void look(observer *self, TF_OpKernelContext *context, const TF_Tensor *tensor, TF_Status *status) {
+/* The message that stops the program when this op made a bad value out of good ones; else NULL. */
+static char *complaint(const observer *self, TF_OpKernelContext *context, TF_Status *status,
+                       const tdbg_observation *seen) {
+  tdbg_finding finding = {.check = self->check, .op = self->op, .slot = self->slot, .iteration = seen->iteration};
+  tdbg_finding_output(&finding, seen);
+  int count = TF_NumInputs(context);
+  for (int i = 1; i < count && !finding.nan_went_in; i++) {
+    TF_Tensor *tensor = NULL;
+    TF_GetInput(context, i, &tensor, status);
+    if (TF_GetCode(status)) return NULL;
+    tdbg_observation input;
+    describe(tensor, NULL, &input);
+    tdbg_finding_input(&finding, input.data, input.shape, input.dtype);
+    TF_DeleteTensor(tensor);
+  }
+  return tdbg_finding_is_made(&finding) ? tdbg_finding_message(&finding) : NULL;
+}
+
+/* What stops the program, or NULL. */
+static char *look(observer *self, TF_OpKernelContext *context, const TF_Tensor *tensor, TF_Status *status,
+                  bool recording, bool checking) {
   const tdbg_shape *last = atomic_load_explicit(&self->last_shape, memory_order_acquire);
   tdbg_observation seen;
   seen.op = self->op;
@@ -166,15 +191,21 @@ static void look(observer *self, TF_OpKernelContext *context, const TF_Tensor *t
   seen.keep = false;
   describe(tensor, last, &seen);
   if (seen.shape != last) atomic_store_explicit(&self->last_shape, seen.shape, memory_order_release);
-  seen.execution = self->detached ? -1 : tdbg_execution_of(TF_GetStepId(context), self->graph);
   /* The root frame's id is 0; a while loop runs in a frame of its own. */
   seen.iteration = TF_GetFrameId(context) ? (int32_t)TF_GetIterId(context) : -1;
-  tdbg_measure(&seen);
-  int evidence = seen.flags & TDBG_BAD ? TF_NumInputs(context) - 1 : 0;
-  if (evidence > 0)
-    record_bad(context, status, &seen, evidence);
-  else
-    tdbg_emit(&seen, true);
+  if (recording) {
+    seen.execution = self->detached ? -1 : tdbg_execution_of(TF_GetStepId(context), self->graph);
+    tdbg_measure(&seen);
+    int evidence = seen.flags & TDBG_BAD ? TF_NumInputs(context) - 1 : 0;
+    if (evidence > 0)
+      record_bad(context, status, &seen, evidence);
+    else
+      tdbg_emit(&seen, true);
+  }
+  bool was_measured = recording && (seen.flags & TDBG_NUMBERS || tdbg_mode == TDBG_MODE_HEALTH);
+  bool bad = checking && (was_measured ? seen.flags & TDBG_BAD
+                                       : tdbg_has_bad(seen.data, seen.shape->elements, seen.dtype) == 1);
+  return bad ? complaint(self, context, status, &seen) : NULL;
 }
 
 static void observer_compute(void *kernel, TF_OpKernelContext *context) {
@@ -186,8 +217,15 @@ static void observer_compute(void *kernel, TF_OpKernelContext *context) {
     TF_OpKernelContext_Failure(context, status);
     return;
   }
-  if (atomic_load_explicit(&tdbg_recording, memory_order_relaxed)) look(self, context, tensor, status);
-  if (self->passes_through) {
+  bool recording = !self->unrecorded && atomic_load_explicit(&tdbg_recording, memory_order_relaxed) &&
+                   self->op >= atomic_load_explicit(&tdbg_first_op, memory_order_relaxed);
+  bool checking = self->check && atomic_load_explicit(&tdbg_check, memory_order_relaxed);
+  char *stop = recording || checking ? look(self, context, tensor, status, recording, checking) : NULL;
+  if (stop) {
+    TF_SetStatus(status, 3 /* INVALID_ARGUMENT */, stop);
+    TF_OpKernelContext_Failure(context, status);
+    free(stop);
+  } else if (self->passes_through) {
     if (TF_GetCode(status)) TF_SetStatus(status, 0, "");
     TF_SetOutput(context, 0, tensor, status);
   }
@@ -205,7 +243,7 @@ static void no_output(TF_ShapeInferenceContext *context, TF_Status *status) { (v
 
 static void register_op(const char *name, bool passes_through, TF_Status *status) {
   TF_OpDefinitionBuilder *op = TF_NewOpDefinitionBuilder(name);
-  /* where: op, graph << 32; how: slot, flags << 16, detached << 32 */
+  /* where: op, graph << 32; how: slot, flags << 16, detached << 32, unrecorded << 33, check << 40 */
   static const char *const attrs[] = {"T: type", "E: list(type) >= 0", "where: int", "how: int"};
   for (size_t i = 0; i < sizeof attrs / sizeof *attrs; i++) TF_OpDefinitionBuilderAddAttr(op, attrs[i]);
   TF_OpDefinitionBuilderAddInput(op, "x: T");

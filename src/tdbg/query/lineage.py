@@ -29,7 +29,7 @@ class Lineage:
         self._rows, self._program, self._process = rows, program, process
         self._by_place: dict[tuple[int, int, int], list[Row]] = defaultdict(list)
         self._by_tensor: dict[int, Row] = {}
-        self._inside: dict[int, list[Row]] = defaultdict(list)  # by execution: rows of the called graphs
+        self._within: dict[int, list[Row]] = defaultdict(list)  # by execution: rows of the called graphs
         for row in known:
             if row.flags & Flag.EVIDENCE:
                 continue
@@ -38,7 +38,7 @@ class Lineage:
             if row.tensor >= 0:
                 self._by_tensor.setdefault(row.tensor, row)
             if program.ops[row.op].graph >= 0 and row.execution >= 0:
-                self._inside[row.execution].append(row)
+                self._within[row.execution].append(row)
         self._calls: dict[int, tuple[int, list[int]]] = {}
         self._results: dict[int, Row | None] = {}
 
@@ -49,9 +49,9 @@ class Lineage:
         op = self._program.ops[row.op]
         if op.graph >= 0 and op.type.startswith("Placeholder"):
             return self._of_argument(op, row)
-        if op.graph < 0 and not row.is_input and row.execution in self._inside:
+        if op.graph < 0 and not row.is_input and row.execution in self._within:
             # What a call gave back, looked at outside of it: it came from within, more than that is not always told.
-            return self._inside[row.execution]
+            return self._within[row.execution]
         return [found for _, _, found in self.inputs(row) if found is not None]
 
     def inputs(self, row: Row) -> list[tuple[int, Op, Row | None]]:
@@ -65,6 +65,9 @@ class Lineage:
             ]
         if row.is_input:
             return []
+        inside = self._inside(row.execution, self._call(row.execution)[0], row.slot)
+        if row.flags & Flag.RESULT and inside is not None:
+            return [(0, self._program.ops[inside.op], inside)]
         tensors = self._call(row.execution)[1]
         found = [self._by_tensor.get(tensor) or self._of_result(tensor) for tensor in tensors]
         return [(i, self._program.ops[made.op], made) for i, made in enumerate(found) if made is not None]
@@ -87,7 +90,7 @@ class Lineage:
             return
         seen.add((number, slot))
         if op.observed or op.type == "Const" or op.type.startswith("Placeholder"):
-            yield Source(number, slot, -1 if op.type == "Const" else execution)
+            yield Source(number, slot, execution if op.observed or op.type != "Const" else -1)
             return
         inner = self._results_of(op, slot)
         if inner is not None:
@@ -187,16 +190,26 @@ class Lineage:
 
     def _find_result(self, tensor: int) -> Row | None:
         calls = self._rows.query(
-            "SELECT e.execution, x.graph, list_position(e.outputs, ?) - 1 FROM ends e JOIN executions x "
+            "SELECT e.execution, x.graph, x.op, list_position(e.outputs, ?) - 1 FROM ends e JOIN executions x "
             f"USING (process, execution) WHERE e.process = {self._process} AND list_contains(e.outputs, ?)",
             [tensor, tensor],
         )
-        for execution, graph, at in calls:
-            function = self._program.functions.get(graph)
-            if function is None or at >= len(function.results):
-                continue
-            for source in self._behind(function.results[at][0], function.results[at][1], execution, set()):
-                rows = self._by_place.get((source.op, source.slot, source.execution))
-                if rows:
-                    return rows[-1]
+        for execution, graph, op, at in calls:
+            given = self._by_place.get((op, at, execution))
+            if given:  # by a function that could not be looked inside
+                return given[-1]
+            found = self._inside(execution, graph, at)
+            if found is not None:
+                return found
+        return None
+
+    def _inside(self, execution: int, graph: int, at: int) -> Row | None:
+        """The row inside a call that became its result number ``at``."""
+        function = self._program.functions.get(graph)
+        if function is None or at >= len(function.results):
+            return None
+        for source in self._behind(function.results[at][0], function.results[at][1], execution, set()):
+            rows = self._by_place.get((source.op, source.slot, source.execution))
+            if rows:
+                return rows[-1]
         return None

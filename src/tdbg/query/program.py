@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -102,6 +104,10 @@ class Program:
                 frames.append(self._frames[frame])
         return frames
 
+    def has_frame(self, part: str) -> bool:
+        """Whether any code of a file with this in its path ran."""
+        return any(part in frame.file for frame in self._frames.values())
+
     def user_frame(self, op: Op) -> Frame | None:
         """The user's line behind an op; for a backward op, the line of the forward op that it differentiates."""
         if op.forward in self.ops and op.phase == Phase.BACKWARD:
@@ -114,6 +120,33 @@ class Program:
         """The source line as it was when the program ran."""
         lines = self._sources.get(frame.file, [])
         return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
+
+    def statement_text(self, frame: Frame) -> str:
+        """The whole statement around a line, which may span several; the line itself where it does not parse."""
+        lines = self._sources.get(frame.file, [])
+        try:
+            tree = ast.parse("\n".join(lines))
+        except (SyntaxError, ValueError):
+            return self.line_text(frame)
+        spans = [
+            (node.end_lineno - node.lineno, node.lineno, node.end_lineno)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.stmt) and node.end_lineno and node.lineno <= frame.line <= node.end_lineno
+        ]
+        simple = [span for span in spans if span[0] < 20]
+        if not simple:
+            return self.line_text(frame)
+        _, first, last = min(simple)
+        return textwrap.dedent("\n".join(lines[first - 1 : last]))
+
+    @cached_property
+    def readers(self) -> dict[int, list[Op]]:
+        """The ops that take an output of each op."""
+        found: dict[int, list[Op]] = {}
+        for op in self.ops.values():
+            for number, _ in op.inputs:
+                found.setdefault(number, []).append(op)
+        return found
 
     def variable_of(self, op: Op) -> str:
         """The name of the variable that an op reads or writes, as well as the graph tells it."""

@@ -69,7 +69,7 @@ class Rows:
     """Queries over ``tensors`` and ``executions`` of one trace."""
 
     def __init__(self, trace: Trace) -> None:
-        self._db = trace.connect()
+        self._db = Trace.connect(trace)  # the stored tables only
 
     def query(self, sql: str, parameters: list[Any] | None = None) -> list[tuple]:
         return self._db.execute(sql, parameters or []).fetchall()

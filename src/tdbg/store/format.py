@@ -8,7 +8,8 @@ Layout
     NAME.tdbg/
       trace.json                        {"format": "tdbg", "version": 1}
       HOST-PID-STARTED/                 one folder per writing process; no two processes write to the same one
-        process.json                    pid, host, started (ns since the epoch), rank, argv, mode, versions, ...
+        process.json                    pid, host, started (ns since the epoch), rank, argv, mode, versions, ...; in a
+                                        cluster also cluster (its addresses, the same text in all tasks) and task
         ops.arrows  frames.arrows  ...  a small table: one hot file
         tensors-000001.parquet          a large table: numbered segments, sealed ...
         tensors-000001.ops.parquet      ... with their rollups ...
@@ -75,8 +76,9 @@ Parquet file as eight hexadecimal digits; a file that does not match it is not t
 
 Rollups summarise one segment of ``tensors`` and are sorted by their key: ``.ops`` by (op, slot), ``.steps`` by step.
 Both have rows, first_seq, last_seq, bad (rows with flag BAD) and first_bad_seq (-1: none); ``.ops`` also first_step,
-last_step, the sums of nan, neg_inf and pos_inf, and the least min and greatest max (NaN: no finite number). They can
-be made again from the rows.
+last_step, the sums of nan, neg_inf and pos_inf, the least min and greatest max (NaN: no finite number), and the least
+and greatest number of a shape among its outputs, least_shape and greatest_shape: they differ when its shape changed.
+They can be made again from the rows, and are, where a column is missing.
 
 Tables
 ======
@@ -115,7 +117,9 @@ reach the disk first (by the same ``flush`` at the latest). So whoever reads a t
     inputs      numbers of the eager tensors that went in
 ``steps``: training ``step`` began at ``time``, before event ``seq``; ``source`` is what told so.
 ``functions``: ``graph`` became callable under the name ``function``: its argument ops, and the ops and slots whose
-    outputs are its results.
+    outputs are its results. When it was traced from Python code: ``python``, the code's qualified name, ``file`` and
+    ``line``, where it begins, ``instance``, a number of the callable (two can share their code), and ``signature``, a
+    JSON object: each argument, or part of one, with its type or value as text. Else empty, -1 and ``{}``.
 ``controls``: ``op`` waits for ``input_op`` without taking a value from it.
 ``ops``: an op of a graph, or an eager op at one place of the program.
     op, graph, name, type, device   graph is -1 for eager ops
@@ -208,6 +212,11 @@ SCHEMAS: dict[str, pa.Schema] = {
             "input_ops": _list(pa.int32()),
             "output_ops": _list(pa.int32()),
             "output_slots": _list(pa.int16()),
+            "python": pa.string(),
+            "file": pa.string(),
+            "line": pa.int32(),
+            "instance": pa.int32(),
+            "signature": pa.string(),
         },
         "controls": {"op": pa.int32(), "input_op": pa.int32()},
         "ops": {

@@ -28,20 +28,23 @@ def check_place(path: Path) -> None:
         )
 
 
-def new_name(program: str) -> Path:
-    """``tdbg-train.py.4131.tdbg`` in the current folder, never one that is there already."""
+def new_name(program: str, folder: Path | None = None) -> Path:
+    """``tdbg-train.py.4131.tdbg`` in a folder, the current one if none is named; never one that is there already."""
     base, n = f"tdbg-{program}.{os.getpid()}", 1
-    path = Path.cwd() / f"{base}.tdbg"
+    path = (folder or Path.cwd()) / f"{base}.tdbg"
     while os.path.lexists(path):
         n += 1
         path = path.with_name(f"{base}-{n}.tdbg")
     return path
 
 
-def make_room(path: Path, force: bool, how_to_force: str) -> None:
-    """Sees to it that nothing is at the path: an old trace goes when it is told to, anything else stays."""
+def make_room(path: Path, force: bool, how_to_force: str, cluster: str = "", task: str = "") -> None:
+    """Sees to it that nothing is at the path: an old trace goes when it is told to, anything else stays.
+
+    But a process that is a task of a cluster joins the trace that the other tasks of this cluster are writing.
+    """
     check_place(path)
-    if not os.path.lexists(path) or _is_empty_folder(path):
+    if not os.path.lexists(path) or _is_empty_folder(path) or (cluster and _can_join(path, cluster, task)):
         return
     if not force:
         raise TdbgError(f"this exists already and is not overwritten without {how_to_force}: {path}")
@@ -51,6 +54,18 @@ def make_room(path: Path, force: bool, how_to_force: str) -> None:
         shutil.rmtree(path)
     except OSError as error:
         raise TdbgError(f"the old trace cannot be removed: {error.strerror or error}: {path}") from error
+
+
+def _can_join(path: Path, cluster: str, task: str) -> bool:
+    """Whether every part of the trace is of this cluster, none is of this task, and one is still being written."""
+    if not _is_trace(path):
+        return False
+    from tdbg.store.process import find_processes
+
+    processes = find_processes(path, [])
+    others = [process.info for process in processes]
+    is_ours = all(info.get("cluster") == cluster and info.get("task") != task for info in others)
+    return is_ours and (not others or any(process.state in ("running", "unknown") for process in processes))
 
 
 def _is_empty_folder(path: Path) -> bool:

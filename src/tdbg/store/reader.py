@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -35,7 +35,7 @@ class Trace:
         self._value_rows: dict[int, pa.Table] = {}
 
     @classmethod
-    def open(cls, path: str | Path) -> Trace:
+    def open(cls, path: str | Path) -> Self:
         """TdbgError when there is no trace at ``path`` that this version can read."""
         path = Path(path)
         if not path.exists():

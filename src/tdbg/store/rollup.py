@@ -16,6 +16,8 @@ from tdbg.model import Flag
 
 KEYS = {"ops": ("op", "slot"), "steps": ("step",)}
 
+_NO_SHAPE = np.int32(np.iinfo(np.int32).max)
+
 Fold = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -39,6 +41,8 @@ _PER_OP: dict[str, tuple[Fold, pa.DataType]] = {
     "pos_inf": (np.add.reduceat, pa.int64()),
     "min": (np.fmin.reduceat, pa.float64()),
     "max": (np.fmax.reduceat, pa.float64()),
+    "least_shape": (np.minimum.reduceat, pa.int32()),
+    "greatest_shape": (np.maximum.reduceat, pa.int32()),
 }
 # Columns of each rollup: how those of several rows become one, and their type.
 FOLDS = {"ops": _ALWAYS | _PER_OP, "steps": _ALWAYS}
@@ -46,7 +50,7 @@ FOLDS = {"ops": _ALWAYS | _PER_OP, "steps": _ALWAYS}
 _KEY_TYPES = {"process": pa.int32(), "op": pa.int32(), "slot": pa.int16(), "step": pa.int32()}
 
 # The columns of ``tensors`` that a rollup is made from.
-SOURCE_COLUMNS = ("seq", "step", "op", "slot", "nan", "neg_inf", "pos_inf", "min", "max", "flags")
+SOURCE_COLUMNS = ("seq", "step", "op", "slot", "shape", "nan", "neg_inf", "pos_inf", "min", "max", "flags")
 
 
 def schema(kind: str, also_by: Sequence[str] = ()) -> pa.Schema:
@@ -85,6 +89,9 @@ def _ones(rows: pa.Table, kind: str) -> dict[str, np.ndarray]:
         ones |= {name: given[name] for name in ("nan", "neg_inf", "pos_inf")}
         counted = (flags & Flag.NUMBERS) != 0
         ones |= {name: np.where(counted, given[name], np.nan) for name in ("min", "max")}
+        # Evidence is an input of the op and says nothing of the shapes of its outputs.
+        is_output, shape = (flags & Flag.EVIDENCE) == 0, given["shape"]
+        ones |= {"least_shape": np.where(is_output, shape, _NO_SHAPE), "greatest_shape": np.where(is_output, shape, -1)}
     return ones
 
 

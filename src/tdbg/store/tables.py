@@ -193,7 +193,8 @@ class ProcessTables:
 
         try:
             with pq.ParquetFile(path, page_checksum_verification=True) as file:
-                return file.read(columns=columns)
+                is_complete = set(columns) <= set(file.schema_arrow.names)  # not as an older tdbg wrote it
+                return file.read(columns=columns) if is_complete else None
         except _UNREADABLE as error:
             self._cannot_read(path, error)
             return None

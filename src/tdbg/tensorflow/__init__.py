@@ -1,1 +1,26 @@
-"""Everything that imports TensorFlow."""
+"""Everything that imports TensorFlow; the names that users take from here are loaded when they are asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+# Public name -> the module that has it. Importing this package must not import TensorFlow.
+_HOMES = {
+    "disable_check_numerics": "tdbg.tensorflow.numerics",
+    "disable_dump_debug_info": "tdbg.tensorflow.dump_debug_info",
+    "enable_check_numerics": "tdbg.tensorflow.numerics",
+    "enable_dump_debug_info": "tdbg.tensorflow.dump_debug_info",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -20,9 +20,20 @@ from tensorflow.python.ops import control_flow_util
 from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.model import DType, Flag, Mode, Phase
+from tdbg.tensorflow.checks import Checks, KnownOp, can_make, is_checked
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.observers import NAMES, is_observer
-from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, RISKY, SAFE, SILENT, writes_variable
+from tdbg.tensorflow.op_kinds import (
+    CALLS,
+    DEBUGGER_V2_SKIPS,
+    DEBUGGERS,
+    ENTRANCES,
+    RISKY,
+    SAFE,
+    SILENT,
+    writes_variable,
+)
+from tdbg.tensorflow.signatures import NOT_TRACED
 
 _LONGEST_ATTRIBUTE = 200
 _to_json = json.JSONEncoder(check_circular=False).encode
@@ -47,15 +58,18 @@ class NewOp(NamedTuple):
 class GraphRecord:
     """What tdbg keeps of one FuncGraph while the program runs."""
 
-    def __init__(self, number: int, is_outermost: bool, detached: bool, compiled: bool) -> None:
-        self.number, self.is_outermost = number, is_outermost
+    def __init__(self, number: int, name: str, is_outermost: bool, detached: bool, compiled: bool, stack: int) -> None:
+        self.number, self.name, self.is_outermost, self.stack = number, name, is_outermost, stack
         self.detached, self.compiled = detached, compiled  # detached: a dataset's, which runs apart from any call
         self.ops: dict[str, int] = {}  # op name -> op number
         self.calls: dict[str, tuple[int, Phase, int]] = {}  # not written yet: op name -> stack, phase, forward
         self.fresh_reads: set[str] = set()  # variables whose value is known: read or assigned, and not changed since
         self.has_gradient = self.has_update = False
         self.controls: set[tuple[int, int]] = set()  # control edges already written
-        self.watches: list[Any] = []  # ops that no other op needs and that must run all the same
+        # Names of ops that no other op needs and that must run all the same; the ops would keep their graph alive.
+        self.watches: list[str] = []
+        self.traced = NOT_TRACED
+        self.watched_calls: set[str] = set()  # calls of functions that cannot be looked inside
 
     @property
     def trains(self) -> bool:
@@ -70,9 +84,13 @@ class Graphs:
     ) -> None:
         self._recorder, self._sources, self._policy, self._observers = recorder, sources, policy, observers
         self._next_op = next_op
+        self._every_op = recorder.config.every_op
         self._only_health = recorder.config.mode == Mode.HEALTH
+        self._keeps_rows = recorder.config.records
+        self.checks: Checks | None = None  # set while the program is to stop at the first bad value
         self._records: weakref.WeakKeyDictionary[Any, GraphRecord] = weakref.WeakKeyDictionary()
         self._functions: dict[str, GraphRecord] = {}
+        self._unknown: set[str] = set()
         self._names: dict[int, str] = {}
         self._count = 0
         self._lock = threading.RLock()
@@ -88,16 +106,16 @@ class Graphs:
             outer_record = self._records.get(outer) if outer is not None else None
             detached = _is_dataset(graph) or bool(outer_record and outer_record.detached)
             compiled = control_flow_util.GraphOrParentsInXlaContext(graph)
-            record = GraphRecord(self._count, outer_record is None, detached, compiled)
+            name = getattr(graph, "name", "") or "graph"
+            record = GraphRecord(self._count, name, outer_record is None, detached, compiled, stack)
             self._count += 1
             self._records[graph] = record
-            name = getattr(graph, "name", "") or "graph"
             self._recorder.add(
                 "graphs",
                 (record.number, outer_record.number if outer_record else -1, name, name, stack, time.time_ns()),
             )
             if compiled:
-                self._recorder.note("xla", f"function {name} is compiled by XLA and was not looked inside")
+                self._recorder.note("xla", f"XLA compiled {name}: only what went in and came out was looked at")
             return record
 
     def function(self, name: str) -> GraphRecord | None:
@@ -118,19 +136,31 @@ class Graphs:
         op = NewOp(self._next_op(), op_type, name, inputs, attrs, outputs, dtypes, stack, phase, forward)
         record.ops[name] = op.number
         self._mark(graph, record, phase)
+        if self.checks is not None:
+            self.checks.learn(op.number, self._known(graph, record, op))
         if op_type in CALLS:  # taking its gradient may give it more inputs, so it is written when the graph is finished
             record.calls[name] = stack, phase, forward
             return None
-        slots = self._choose(record, op, info.user.file if info.user else "")
+        choose = self._choose_like_debugger_v2 if self._every_op else self._choose
+        slots = choose(record, op, info.user.file if info.user else "")
         self._write_op(record, op, observed=bool(slots))
-        if op_type == "Const" and op.dtypes[0].is_floating:
+        if op_type == "Const" and op.dtypes[0].is_floating and not self._every_op:
             self._constant(record, op)
-        if not slots or record.compiled:
+        checked = self._checked(op)
+        if not (slots or checked) or record.compiled:
             return None
-        if op_type.startswith("Placeholder"):
-            self._watch(graph, record, op, slots)
-            return None
-        return self._observe(graph, record, op, slots)
+        if self._every_op or op_type.startswith("Placeholder"):
+            self._watch_op(graph, record, op, slots)
+            slots = []
+            if not checked:
+                return None
+        return self._observe(graph, record, op, slots, checked)
+
+    def _known(self, graph: Any, record: GraphRecord, op: NewOp) -> KnownOp:
+        """Makers are looked up now: in a finished graph the ops are gone."""
+        evidence = [(index, t) for index, t in enumerate(op.inputs) if code_of(t.dtype).is_number]
+        inputs = [(index, record.ops.get(_made_by(t)[0], -1)) for index, t in evidence]
+        return KnownOp(op.type, self._user_name(op), op.stack, op.phase, op.forward, graph.name, inputs)
 
     def _mark(self, graph: Any, record: GraphRecord, phase: Phase) -> None:
         if phase not in (Phase.BACKWARD, Phase.UPDATE):
@@ -147,7 +177,7 @@ class Graphs:
             record.fresh_reads.add(op.inputs[0].name)  # what is read next is what was just assigned
         elif writes_variable(op.type) and op.inputs:
             record.fresh_reads.discard(op.inputs[0].name)
-        if op.type in SILENT or op.type == "Const" or (self._only_health and op.type in SAFE):
+        if not self._keeps_rows or op.type in SILENT or op.type == "Const" or (self._only_health and op.type in SAFE):
             return []
         if op.type == "ReadVariableOp":
             if op.inputs[0].name in record.fresh_reads or (self._only_health and op.phase == Phase.UPDATE):
@@ -161,18 +191,100 @@ class Graphs:
             return [slot for slot in slots if op.outputs[slot].shape.num_elements() != 1]
         return slots
 
-    def _watch(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> None:
-        if record.detached:
-            return
-        for slot in slots:
-            ids = [op.number, slot, record.number, int(Flag.INPUT), 0]
-            record.watches.append(self._observers.watch(graph, op.outputs[slot], ids))
+    def _checked(self, op: NewOp) -> list[int]:
+        """The output slots that may stop the program."""
+        if self.checks is None or op.name.startswith(NAMES) or not can_make(op.type, op.inputs):
+            return []
+        slots = [slot for slot, dtype in enumerate(op.dtypes) if dtype.is_floating and is_checked(op.type, slot)]
+        if op.phase == Phase.UPDATE and op.type not in RISKY:  # an optimizer's schedule: there are many, all small
+            return [slot for slot in slots if op.outputs[slot].shape.num_elements() != 1]
+        return slots
 
-    def _observe(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> list[Any]:
-        evidence = [t for t in op.inputs if code_of(t.dtype).is_number] if op.type in RISKY else []
-        replaced = list(op.outputs)
+    def _watch_unknown(self, graph: Any, record: GraphRecord) -> None:
+        """Calls of functions that were made before recording began: their results at least are looked at."""
+        for op in graph.get_operations():
+            unknown = [name for name in _callees(op) if name not in self._functions] if op.type in CALLS else []
+            if not unknown or op.name in record.watched_calls or record.compiled or record.detached:
+                continue
+            self.unknown_function(unknown[0])
+            dtypes = [code_of(tensor.dtype) for tensor in op.outputs]
+            slots = [slot for slot, dtype in enumerate(dtypes) if dtype in self._policy.dtypes]
+            if slots and (not self._policy.is_filtered or self._policy.wants_op(op.type, op.name, "")):
+                record.watched_calls.add(op.name)
+                self._watch(graph, record, self._number(record, op.name), op.outputs, slots, 0, [])
+
+    def unknown_function(self, name: str) -> None:
+        """A function is called whose graph was never seen; said once for each."""
+        if name not in self._unknown:
+            self._unknown.add(name)
+            shown = re.sub(r"^__(?:inference|forward|backward)_(.*?)_\d+$", r"\1", name)
+            text = f"function {shown} was made before recording began and was not looked inside"
+            self._recorder.note("unseen", text)
+
+    def compiled_call(self, function: str, made: Any, stack: int, forward: int) -> None:
+        """A call of a function that XLA compiles was put into a graph, of which TensorFlow does not tell its callbacks:
+        only its results can be seen."""
+        record = self.record_of(made.graph)
+        if record.compiled:
+            return
+        phase = self._sources.info(stack).phase or Phase.FORWARD
+        dtypes = [code_of(tensor.dtype) for tensor in made.outputs]
+        op = NewOp(self._next_op(), made.type, made.name, made.inputs, {}, made.outputs, dtypes, stack, phase, forward)
+        record.ops[op.name] = op.number
+        record.calls[op.name] = stack, phase, forward
+        if self.checks is not None:
+            known = self._known(made.graph, record, op)
+            self.checks.learn(op.number, known._replace(type=f"compiled function {function}"))
+        self._watch_results(made.graph, record, op)
+
+    def _watch_results(self, graph: Any, record: GraphRecord, op: NewOp) -> None:
+        evidence = [t for t in op.inputs if code_of(t.dtype).is_number]
+        check = self.checks.number << 8 if self.checks is not None else 0
+        for slot, dtype in enumerate(op.dtypes):
+            if dtype in self._policy.dtypes and (self._keeps_rows or check):
+                ids = [op.number, slot, record.number, 0, record.detached | check]
+                record.watches.append(self._observers.watch(graph, op.outputs[slot], ids, evidence).name)
+                record.watched_calls.add(op.name)
+
+    def _choose_like_debugger_v2(self, record: GraphRecord, op: NewOp, file: str) -> list[int]:
+        """Every output of the mode's element types. Each is watched beside the data flow, as Debugger V2 does: then it
+        has a row too when no other op needs it."""
+        if op.type in DEBUGGER_V2_SKIPS:
+            return []
+        wanted_dtypes = self._policy.dtypes - ({DType.STRING} if self._observers.name == "python" else set())
+        slots = [slot for slot, dtype in enumerate(op.dtypes) if dtype in wanted_dtypes]
+        wanted = not slots or not self._policy.is_filtered or self._policy.wants_op(op.type, op.name, file)
+        return slots if wanted else []
+
+    def _watch_op(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> None:
+        if record.detached and not self._every_op:
+            return
+        flag = int(Flag.INPUT) if op.type == "Const" or op.type.startswith("Placeholder") else 0
+        self._watch(graph, record, op.number, op.outputs, slots, flag, self._evidence(op))
+
+    def _watch(
+        self,
+        graph: Any,
+        record: GraphRecord,
+        op: int,
+        outputs: Sequence[Any],
+        slots: list[int],
+        flag: int,
+        evidence: list[Any],
+    ) -> None:
         for slot in slots:
-            ids = [op.number, slot, record.number, 0, int(record.detached)]
+            ids = [op, slot, record.number, flag, int(record.detached)]
+            record.watches.append(self._observers.watch(graph, outputs[slot], ids, evidence).name)
+
+    def _evidence(self, op: NewOp, is_checked: bool = False) -> list[Any]:
+        return [t for t in op.inputs if code_of(t.dtype).is_number] if op.type in RISKY or is_checked else []
+
+    def _observe(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int], checked: list[int]) -> list[Any]:
+        evidence = self._evidence(op, bool(checked))
+        replaced = list(op.outputs)
+        for slot in sorted({*slots, *checked}):
+            check = self.checks.number << 8 if self.checks is not None and slot in checked else 0
+            ids = [op.number, slot, record.number, 0, record.detached | (slot not in slots) << 1 | check]
             replaced[slot] = self._observers.observe(graph, op.outputs[slot], ids, evidence)
         return replaced
 
@@ -203,7 +315,7 @@ class Graphs:
                 self._user_name(op),
                 op.type,
                 op.outputs[0].device if op.outputs else "",
-                [record.ops.get(name, -1) for name, _ in sources],
+                [self._number(record, name) for name, _ in sources],
                 [slot for _, slot in sources],
                 [int(dtype) for dtype in op.dtypes],
                 _attributes(op.attrs),
@@ -213,6 +325,14 @@ class Graphs:
                 observed and not record.compiled,
             ),
         )
+
+    def _number(self, record: GraphRecord, name: str) -> int:
+        """Calls of functions tell no callback: they are met as an input, or when the graph is finished."""
+        number = record.ops.get(name)
+        if number is None:
+            number = record.ops[name] = self._next_op()
+            record.calls[name] = record.stack, Phase.OTHER, -1
+        return number
 
     def _user_name(self, op: NewOp) -> str:
         """An argument that TensorFlow named after an observer gets the name of the tensor that was observed."""
@@ -227,8 +347,11 @@ class Graphs:
         which ops must run, so it has to be told of their watches."""
         record = self._records.get(graph)
         if record is not None:
+            self._watch_unknown(graph, record)
             known = {op.name for op in graph.control_outputs}
-            graph.control_outputs.extend(op for op in record.watches if op.name not in known)
+            graph.control_outputs.extend(
+                graph.get_operation_by_name(name) for name in record.watches if name not in known
+            )
 
     def finished(self, name: str, graph: Any) -> None:
         """The graph became a function of the runtime: write what only the finished graph tells."""
@@ -256,14 +379,13 @@ class Graphs:
                     [record.ops.get(t.op.name, -1) for t in graph.inputs],
                     [record.ops.get(op_name, -1) for op_name, _ in results],
                     [slot for _, slot in results],
+                    *record.traced,
                 ),
             )
 
     def _late_op(self, graph: Any, record: GraphRecord, op: Any) -> None:
         """Ops that TensorFlow adds without telling its callbacks, calls of functions above all."""
-        if op.name not in record.ops:
-            record.ops[op.name] = self._next_op()
-        number = record.ops[op.name]
+        number = self._number(record, op.name)
         stack, own_phase, forward = record.calls.pop(op.name, (-1, Phase.OTHER, -1))
         if op.type in CALLS:
             for callee in _callees(op):
@@ -275,7 +397,7 @@ class Graphs:
         attrs = {key: op.node_def.attr[key] for key in op.node_def.attr}
         dtypes = [code_of(tensor.dtype) for tensor in op.outputs]
         late = NewOp(number, op.type, op.name, list(op.inputs), attrs, op.outputs, dtypes, stack, own_phase, forward)
-        self._write_op(record, late, observed=False)
+        self._write_op(record, late, observed=op.name in record.watched_calls)
 
 
 def _is_dataset(graph: Any) -> bool:

@@ -8,7 +8,9 @@ from typing import Any
 
 from tdbg import native
 from tdbg.capture import faults
+from tdbg.capture.bad_value import Limits
 from tdbg.capture.recorder import Recorder
+from tdbg.capture.silent_recorder import SilentRecorder
 from tdbg.config import Config
 from tdbg.tensorflow.ops import Capture, versions
 
@@ -19,11 +21,18 @@ class Listener:
     def __init__(self, config: Config) -> None:
         lib = native.events()
         self._recorder = Recorder(config, lib, versions())
-        self._capture = Capture(self._recorder)
+        self._capture = Capture(self._recorder, self._limits())
         self._capture.start()
         if not native.AVAILABLE:
             faults.say("the compiled extension is missing, so recording is slower (reinstall tdbg with a C compiler)")
             self._recorder.note("fallback", "recorded without the compiled extension")
+
+    def _limits(self) -> Limits | None:
+        return _asked or (Limits() if self._recorder.config.check else None)
+
+    def check(self) -> None:
+        """What the program asks of its check has changed."""
+        self._capture.check(self._limits())
 
     @property
     def path(self) -> Path:
@@ -32,11 +41,18 @@ class Listener:
     def step(self, number: int | None) -> None:
         self._capture.steps.told(number)
 
+    def pause(self, paused: bool) -> None:
+        self._capture.steps.pause(paused)
+
+    def bad_events(self) -> int:
+        return self._recorder.lib.bad_events()
+
     def stop(self, **end: Any) -> None:
         _running[:] = [other for other in _running if other is not self]
         with faults.guard("switching off"):
             self._capture.stop()
         self._recorder.stop(**end)
+        _check_alone()
 
     def flush(self) -> None:
         self._recorder.flush()
@@ -54,8 +70,35 @@ class Listener:
             self._recorder.lib.set_recording(self._capture.steps.recording)
 
 
-_running: list[Listener] = []
-_held: list[Listener] = []  # those that wait for the fork to be over; another thread may stop one meanwhile
+class CheckAlone:
+    """The capture of a process that is checked and not recorded."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._capture = Capture(SilentRecorder(Config(check=True, last_step=0), native.events()), limits)
+        self._capture.start()
+
+    def check(self) -> None:
+        self._capture.check(_asked)
+
+    def stop(self) -> None:
+        _running[:] = [other for other in _running if other is not self]
+        with faults.guard("switching off"):
+            self._capture.stop()
+
+    def before_fork(self) -> None:
+        pass
+
+    def after_fork_in_parent(self) -> None:
+        pass
+
+    def after_fork_in_child(self) -> None:
+        with faults.guard("following a fork"):
+            self._capture.after_fork()
+
+
+_asked: Limits | None = None  # enable_check_numerics() was called, with these
+_running: list[Listener | CheckAlone] = []
+_held: list[Listener | CheckAlone] = []  # wait for a fork to be over; another thread may stop one meanwhile
 
 
 def _before_fork() -> None:
@@ -79,6 +122,29 @@ os.register_at_fork(
 
 
 def start(config: Config) -> Listener:
-    listener = Listener(config)
+    for alone in [one for one in _running if isinstance(one, CheckAlone)]:
+        alone.stop()  # one capture at a time: the recording's checks too
+    try:
+        listener = Listener(config)
+    except BaseException:
+        _check_alone()
+        raise
     _running.append(listener)
     return listener
+
+
+def check(limits: Limits | None) -> None:
+    """Stops the program at the first bad value from here on; None: no longer. Recorded or not."""
+    global _asked
+    _asked = limits
+    for one in list(_running):
+        if limits is None and isinstance(one, CheckAlone):
+            one.stop()
+        else:
+            one.check()
+    _check_alone()
+
+
+def _check_alone() -> None:
+    if _asked is not None and not _running:
+        _running.append(CheckAlone(_asked))

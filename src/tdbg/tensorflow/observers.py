@@ -17,7 +17,7 @@ from tensorflow.python.platform import sysconfig
 
 from tdbg.capture import faults
 from tdbg.errors import TdbgError
-from tdbg.tensorflow import saving
+from tdbg.tensorflow import checks, saving
 from tdbg.tensorflow.saving import OBSERVE, WATCH
 
 NAMES = "tdbg/"  # an absolute name scope, so that the user's own scopes stay as they were
@@ -78,7 +78,7 @@ class NativeObservers:
         What is left out of ``Graph.create_op`` is what an observer has no use for: it is where its input is, it runs
         when its input is there, and no name, colocation or attribute scope of the user's program concerns it.
         """
-        op, slot, graph_id, flags, detached = ids
+        op, slot, graph_id, flags, how = ids  # how: detached, unrecorded << 1, check << 8
         with graph._c_graph.get() as c_graph:
             made = session.TF_NewOperation(c_graph, kind, f"{NAMES}{op}_{slot}")
         device = tensor.device
@@ -90,7 +90,7 @@ class NativeObservers:
         set_attribute(made, "T", _type(tensor.dtype))
         set_attribute(made, "E", _types(tuple(t.dtype for t in evidence)))
         set_attribute(made, "where", _integer(op | graph_id << 32))
-        set_attribute(made, "how", _integer(slot | flags << 16 | detached << 32))
+        set_attribute(made, "how", _integer(slot | flags << 16 | how << 32))
         observer = ops.Operation._from_c_op(session.TF_FinishOperation(made), graph)
         if observer._control_flow_context is not None:  # of TensorFlow 1's loops and conditionals
             observer._control_flow_post_processing()
@@ -101,9 +101,9 @@ class NativeObservers:
         """The tensor that consumers should use from now on."""
         return self._insert(OBSERVE, graph, tensor, ids, evidence).outputs[0]
 
-    def watch(self, graph: Any, tensor: Any, ids: Sequence[int]) -> Any:
+    def watch(self, graph: Any, tensor: Any, ids: Sequence[int], evidence: Sequence[Any] = ()) -> Any:
         """Records the tensor without touching its consumers; gives the op, which the function must be told to run."""
-        return self._insert(WATCH, graph, tensor, ids, ())
+        return self._insert(WATCH, graph, tensor, ids, evidence)
 
 
 class PythonObservers:
@@ -125,21 +125,26 @@ class PythonObservers:
             observed.op._set_device("")
         return observed
 
-    def watch(self, graph: Any, tensor: Any, ids: Sequence[int]) -> Any:
+    def watch(self, graph: Any, tensor: Any, ids: Sequence[int], evidence: Sequence[Any] = ()) -> Any:
         """Records the tensor without touching its consumers; gives the op, which the function must be told to run."""
-        recorded = self._insert(graph, tensor, ids, (), stateful=True)
+        recorded = self._insert(graph, tensor, ids, evidence, stateful=True)
         if graph.experimental_acd_manager is not None:
             graph.experimental_acd_manager.run_independently(recorded.op)
         return recorded.op
 
     def _insert(self, graph: Any, tensor: Any, ids: Sequence[int], evidence: Sequence[Any], stateful: bool) -> Any:
-        graph_tensor, (op, slot, graph_id, flags, detached) = self._lib.graph_tensor, ids
+        lib, (op, slot, graph_id, flags, how) = self._lib, ids
+        detached, unrecorded, check = bool(how & 1), bool(how & 2), how >> 8
         counter = _loop_counter(graph)
 
         def passes_through(value: Any, *others: Any) -> Any:
             iteration = int(others[-1]) if counter else -1
+            given = others[: len(evidence)]
             with faults.guard("recording a graph's tensor"):
-                graph_tensor(op, slot, graph_id, flags, bool(detached), value, others[: len(evidence)], iteration)
+                if not unrecorded:
+                    lib.graph_tensor(op, slot, graph_id, flags, detached, value, given, iteration)
+            if check:
+                checks.python_observer(check, op, slot, value, given, iteration)
             return value
 
         # Nothing here leaves a mark on the user's names, control dependencies and tapes. The output shares its memory

@@ -22,7 +22,7 @@ RISKY = frozenset(
     Ndtri Polygamma Zeta Betainc Igamma Igammac Cumprod Prod Mod FloorMod FloorDiv TruncateDiv
     SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits MatrixInverse Cholesky CholeskyGrad
     LogMatrixDeterminant MatrixDeterminant Qr Svd SelfAdjointEigV2 FusedBatchNormV3 FusedBatchNormGradV3 CTCLoss
-    CTCLossV2""".split()
+    CTCLossV2 PyFunc PyFuncStateless EagerPyFunc""".split()
 )
 
 # Good inputs never give a bad output. Mode health, the cheapest, looks at their inputs and leaves them out.
@@ -48,10 +48,34 @@ DEBUGGERS = frozenset("CheckNumericsV2 DebugIdentityV2".split())
 SILENT = (
     frozenset(
         """Enter Exit NextIteration LoopCond Switch Merge RefSwitch RefMerge ControlTrigger NoOp VarHandleOp Assert
-        DestroyResourceOp PyFunc EagerPyFunc PyFuncStateless Print PrintV2 TdbgObserve TdbgWatch""".split()
+        DestroyResourceOp Print PrintV2 TdbgObserve TdbgWatch""".split()
     )
     | MOVERS
     | CALLS
+)
+
+# A bad output of these is never their own doing: they hand on what went in, or what came from outside the program.
+PASSES_ON = (
+    SAFE
+    | MOVERS
+    | CALLS
+    | DEBUGGERS
+    | frozenset(
+        """Const Placeholder PlaceholderWithDefault Empty Bitcast Concat Gather Stack Unstack StridedSliceGrad
+        DynamicStitch ParallelDynamicStitch DynamicPartition TensorScatterUpdate InvertPermutation BroadcastGradientArgs
+        Enter Exit NextIteration LoopCond Switch Merge RefSwitch RefMerge Print PrintV2 TdbgObserve TdbgWatch Copy
+        CopyHost DeepCopy""".split()
+    )
+)
+
+# Only their first output is checked: the others are a batch's statistics, NaN by design when the batch is empty.
+UNCHECKED_OUTPUTS = frozenset("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3".split())
+
+# What the callback of Debugger V2 leaves alone. tdbg records eager ones all the same: lineage needs them.
+DEBUGGER_V2_SKIPS = frozenset(
+    """Enter Exit Identity If LoopCond Merge NextIteration StatelessIf StatefulPartitionedCall Switch While RemoteCall
+    TPUReplicatedInput TPUReplicateMetadata TPUCompilationResult TPUReplicatedOutput ConfigureDistributedTPU
+    DestroyResourceOp""".split()
 )
 
 # Where data enters a graph: integers and bools (labels, token ids, masks) are worth a row here too.

@@ -5,35 +5,56 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework import func_graph
+from tensorflow.python.framework import func_graph, ops
 from tensorflow.python.util import tf_stack
 
 from tdbg.capture import faults
+from tdbg.capture.bad_value import Limits
 from tdbg.capture.policy import Policy, bit_mask
 from tdbg.capture.recorder import Recorder
+from tdbg.capture.silent_recorder import SilentRecorder
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
 from tdbg.frames import phase_of
-from tdbg.model import Mode, Phase
+from tdbg.model import Flag, Mode, Phase
+from tdbg.tensorflow import checks, restored
 from tdbg.tensorflow.calls import Calls
+from tdbg.tensorflow.checks import BadValueError, Checks, KnownOp
+from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
 from tdbg.tensorflow.op_kinds import writes_variable
+from tdbg.tensorflow.signatures import Signatures
 from tdbg.tensorflow.threads import EveryThread
+from tdbg.tensorflow.xla import CompiledCalls, WithoutXla, is_compiled
+
+# One count for all recordings of this process: functions that live on from an earlier one still hold observers, whose
+# events are told by their ops' numbers.
+_op_numbers = itertools.count()
 
 # Frames of tdbg and of TensorFlow's callback machinery between the op and the callback.
 _EAGER_SKIP, _GRAPH_SKIP = 1, 1
 
 
+class Call(NamedTuple):
+    """A call of a function that has begun."""
+
+    execution: int  # -1: not recorded
+    op: int  # the place that calls
+    record: Any
+    args: tuple
+    dtypes: int  # bits of the result types to record
+
+
 class Capture:
     """Everything that listens to TensorFlow while tdbg is on."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder | SilentRecorder, limits: Limits | None = None) -> None:
         self.recorder, lib = recorder, recorder.lib
         self._lib = lib
         self._stack_here, self._eager = lib.stack_here, lib.eager
@@ -41,7 +62,6 @@ class Capture:
         self._dtypes, self._input_dtypes = bit_mask(self._policy.dtypes), bit_mask(self._policy.input_dtypes)
         if recorder.config.mode == Mode.NONE:
             self._dtypes = self._input_dtypes = 0
-        self._op_numbers = itertools.count()
         self._sites: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._lock = threading.Lock()
         self._saw_session_graph = False
@@ -50,6 +70,10 @@ class Capture:
         observers = NativeObservers(lib) if lib.IS_NATIVE else PythonObservers(lib)
         self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
         self._links = ForwardLinks(self.steps.gradient, self.graphs.op_number, lib.maker_of)
+        self._checks: Checks | None = None
+        self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, _as_buffer)
+        self._without_xla = WithoutXla(recorder.note) if recorder.config.xla == "off" else None
+        self._signatures = Signatures()
         self._threads = EveryThread(self._callback)
         self._calls = Calls(
             self._call_begins,
@@ -58,22 +82,44 @@ class Capture:
             self.graphs.finished,
             self.steps.forward_begins,
             self._threads.ensure,
+            self._tracing,
+            self._restored,
+            self._ran_python,
+            self._called_in_graph if recorder.config.xla == "keep" else None,
         )
+        self.check(limits)
+
+    def check(self, limits: Limits | None) -> None:
+        """From here on bad values stop the program, or no longer do."""
+        if limits == (self._checks.limits if self._checks is not None else None):
+            return
+        self._checks = Checks(limits, self.sources, self._lib.maker_of) if limits is not None else None
+        self.graphs.checks = self._compiled.checks = self._checks
+        self._sites.clear()  # a message names ops that were learned since
+        self._calls.trace_again()
+        checks.switch(self._lib, self._checks is not None)
 
     def _next_op(self) -> int:
-        return next(self._op_numbers)
+        return next(_op_numbers)
 
     # ---- on and off
 
     def start(self) -> None:
+        self._lib.forget_makers()
         self._links.install()
         self._calls.install()
+        if self._without_xla is not None:
+            self._without_xla.install()
         self._threads.install()
+        self._lib.set_first_op(self._next_op())
         self._lib.set_recording(self.steps.recording)
 
     def stop(self) -> None:
         self._lib.set_recording(False)
+        checks.switch(self._lib, False)
         self._threads.remove()
+        if self._without_xla is not None:
+            self._without_xla.remove()
         self._calls.remove()
         self._links.remove()
 
@@ -95,6 +141,8 @@ class Capture:
                 self._skip_session_graph()
                 return None
             return self._built(graph, op_type, op_name, inputs, attrs, outputs)
+        except BadValueError:
+            raise
         except Exception as error:
             faults.report("recording an op", error)
             return None
@@ -109,7 +157,7 @@ class Capture:
             op_type = op_type.decode()
         if op_type.startswith("__"):
             return  # functions are bracketed by _call_begins and _call_ends
-        if not self.steps.recording:
+        if not self.steps.recording and self._checks is None:
             if writes_variable(op_type):
                 self.steps.update()  # to find the step from which on it is recorded
             return
@@ -122,7 +170,9 @@ class Capture:
         if is_update:
             self.steps.update()
         self._links.remember(op_type, inputs, op)
-        self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, _as_buffer)
+        is_bad = self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, _as_buffer)
+        if is_bad and self._checks is not None:
+            self._checks.eager(op, inputs, outputs)
 
     def _new_site(self, op_type: str, stack: int, forward: int, outputs: Any) -> tuple[int, int, int]:
         """An eager op type at one place of the program: all its executions share one op row."""
@@ -136,11 +186,14 @@ class Capture:
             wanted = not self._policy.is_filtered or self._policy.wants_op(op_type, op_type, file)
             op = self._next_op()
             device = outputs[0].device if outputs else ""
+            dtypes = [int(code_of(tensor.dtype)) for tensor in outputs]
             self.recorder.add(
-                "ops", (op, -1, op_type, op_type, device, [], [], [], "{}", stack, int(phase), forward, wanted)
+                "ops", (op, -1, op_type, op_type, device, [], [], dtypes, "{}", stack, int(phase), forward, wanted)
             )
             is_update = phase == Phase.UPDATE and writes_variable(op_type)
             site = (op, self._dtypes if wanted else 0, int(is_update))
+            if self._checks is not None:
+                self._checks.learn(op, KnownOp(op_type, op_type, stack, phase, forward, "eager", ()))
             self._sites[(op_type, stack, forward)] = site
             return site
 
@@ -151,40 +204,93 @@ class Capture:
             name = outputs[0].op.name
         return self.graphs.created(graph, op_type, name, inputs, attrs, outputs, stack, forward_op)
 
+    def _tracing(self, graph: Any, function_type: Any, options: Any) -> None:
+        traced = self._signatures.describe(options, function_type)
+        self.graphs.record_of(graph, self._known_stack()).traced = traced
+
+    def _known_stack(self) -> int:
+        stack = self._stack_here(_GRAPH_SKIP + 1)
+        self.sources.info(stack)  # writes it, if it is new
+        return stack
+
+    def _restored(self, graph: Any) -> None:
+        restored.observe(graph, self._stack_here(_GRAPH_SKIP + 1), self.graphs.created)
+
+    def _ran_python(self, inputs: Any, made: Any) -> None:
+        with faults.guard("recording Python code"):
+            given = [tensor for tensor in inputs if isinstance(tensor, ops.EagerTensor)]
+            outputs = made if isinstance(made, (list, tuple)) else [made]
+            if all(isinstance(tensor, ops.EagerTensor) for tensor in outputs):
+                self._ran("PyFunc", given, outputs)
+
     # ---- calls of functions
 
     def _call_begins(self, function: Any, args: tuple) -> Any:
         self._threads.ensure()
         try:
-            name = function.name.decode() if isinstance(function.name, bytes) else function.name
+            name = _name(function)
             record = self.graphs.function(name)
-            if record is not None and record.trains:
+            if record is None:
+                self.graphs.unknown_function(name)
+            elif record.trains:
                 self.steps.forward_begins()
-            if not self.steps.recording:
-                return -1, -1, record
+            if not self.steps.recording and not (self._checks is not None and record is not None and record.compiled):
+                return Call(-1, -1, record, args, 0)
             forward_op = self._links.current()
             stack = self._stack_here(3)
-            site = self._sites.get((name, stack, forward_op)) or self._new_site(name, stack, forward_op, ())
+            site = self._sites.get((name, stack, forward_op))
+            if site is None:
+                graph = getattr(function, "graph", None)
+                site = self._new_site(name, stack, forward_op, getattr(graph, "outputs", ()))
+            if not self.steps.recording:
+                return Call(-1, site[0], record, args, 0)
             execution = self._lib.call_begin(site[0], record.number if record else -1, args)
-            return execution, site[0], record
+            if record is not None and record.compiled:
+                self._compiled.begins(execution, site[0], args)
+            return Call(execution, site[0], record, args, site[1])
         except Exception as error:
             faults.report("recording a function call", error)
             return None
 
+    def _called_in_graph(self, function: Any, outputs: Any) -> None:
+        made = tf.nest.flatten(outputs, expand_composites=True)
+        if made and is_compiled(function):
+            record = self.graphs.function(_name(function))
+            name = record.name if record is not None else _name(function)
+            self.graphs.compiled_call(name, made[0].op, self._stack_here(2), self._links.current())
+
     def _call_ends(self, call: Any, outputs: Any) -> None:
         try:
-            execution, op, record = call
+            execution, op, record, args, dtypes = call
+            if record is not None and record.compiled and op >= 0 and outputs is not None:
+                self._compiled.ends(execution, op, record.name, args, outputs)
             if outputs is not None and not isinstance(outputs, (list, tuple)):
                 outputs = []  # TensorFlow 2.15 gives structures here
             if execution >= 0:
                 self._lib.call_end(execution, op, outputs)
+                if dtypes and (self.recorder.config.every_op or record is None):
+                    self._results(execution, op, outputs or (), dtypes, int(Flag.RESULT) if record is not None else 0)
             if record is not None:
                 if record.has_gradient:
                     self.steps.gradient()
                 if record.has_update:
                     self.steps.update()
+        except BadValueError:
+            raise
         except Exception as error:
             faults.report("recording the end of a function call", error)
+
+    def _results(self, execution: int, op: int, outputs: Any, dtypes: int, flag: int) -> None:
+        """What a call gave back: of a function that cannot be looked inside it is all that can be said, and Debugger V2
+        records it of all, as it does the outputs of an eager op."""
+        for slot, tensor in enumerate(outputs):
+            dtype = code_of(tensor.dtype)
+            if isinstance(tensor, ops.EagerTensor) and dtypes >> dtype & 1 and dtype.is_number:
+                self._lib.tensor(op, slot, -1, flag, execution, _as_buffer(tensor), int(dtype))
+
+
+def _name(function: Any) -> str:
+    return function.name.decode() if isinstance(function.name, bytes) else function.name
 
 
 def _as_buffer(tensor: Any) -> Any:
@@ -200,8 +306,11 @@ def _original_line(file: str, line: int) -> tuple[str, int, str] | None:
     """AutoGraph runs generated code; its map of lines is on this thread's mapper stack while it does."""
     if "__autograph_generated_file" not in file:
         return None
-    stack = tf_stack._source_mapper_stacks[tf_stack._get_thread_key()]
-    for mapper in reversed(stack):
+    stacks = tf_stack._source_mapper_stacks
+    own = stacks[tf_stack._get_thread_key()]
+    # A replica's thread runs code that was generated on the thread that waits for it.
+    others = [stack for stack in list(stacks.values()) if stack is not own]
+    for mapper in (mapper for stack in (own, *others) for mapper in reversed(stack)):
         found = mapper.get_effective_source_map().get((file, line))
         if found is not None:
             return found[0], found[1], found[2]

@@ -63,15 +63,15 @@ class EveryThread:
         self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
     ) -> Any:
         if not self._installed:
-            return outputs
-        made = self._callback(op_type, inputs, attrs, outputs, op_name, graph) or outputs
+            return _as_made(outputs, graph)
+        made = self._callback(op_type, inputs, attrs, outputs, op_name, graph) or _as_made(outputs, graph)
         if self._local.shared:
             self._local.made = made
         return made
 
     def _last(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
         made, self._local.made = self._local.made, None
-        return made if outputs is None and self._installed else outputs
+        return made if outputs is None and self._installed else _as_made(outputs, graph)
 
     def remove(self) -> None:
         self._installed = False
@@ -81,6 +81,11 @@ class EveryThread:
         callbacks[:] = [callback for callback in callbacks if not _is_ours(callback)]
         if not callbacks:
             execute.execute = execute.quick_execute
+
+
+def _as_made(outputs: Any, graph: Any) -> Any:
+    """TensorFlow shows a graph op's outputs as a tuple, and takes what it gets back for the list that it had made."""
+    return list(outputs) if graph is not None and outputs is not None else outputs
 
 
 def _is_ours(callback: Any) -> bool:

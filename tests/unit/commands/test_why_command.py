@@ -12,18 +12,15 @@ from command_traces import make_trace
 from tdbg import commands
 from tdbg.__main__ import main
 from tdbg.commands.why import next_command
-from tdbg.query import verdict
+from tdbg.query import verdict, verdict_text
 
 
 class Said:
     def __init__(self, is_trouble: bool) -> None:
         self.is_trouble = is_trouble
 
-    def as_lines(self, width: int = 100) -> list[str]:
-        return ["tdbg: first line", " -> train.py:3"]
-
     def as_dict(self) -> dict[str, Any]:
-        return {"trouble": self.is_trouble, "max": float("inf")}
+        return {"verdict": "clean", "max": float("inf")}
 
 
 @pytest.mark.parametrize(("is_trouble", "status"), [(True, 1), (False, 0)])
@@ -31,11 +28,12 @@ def test_status_and_lines(
     is_trouble: bool, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(verdict, "explain", lambda trace: Said(is_trouble))
+    monkeypatch.setattr(verdict_text, "full_lines", lambda said, width: ["tdbg: first line", " -> train.py:3"])
     trace = str(make_trace(tmp_path / "run.tdbg"))
     assert main(["why", trace]) == status
     assert capsys.readouterr() == ("tdbg: first line\n -> train.py:3\n", "")
     assert main(["why", "--json", trace]) == status
-    assert json.loads(capsys.readouterr().out) == {"trouble": is_trouble, "max": "Infinity"}
+    assert json.loads(capsys.readouterr().out) == {"verdict": "clean", "max": "Infinity"}
 
 
 def test_next_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,72 @@
+"""A trace in, its alerts out: bad values, functions that were traced again, shapes that changed between calls.
+
+Alerts are worked out, not stored. Rollups say which tensors are concerned, so that the rows of a large trace are read
+only where something happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from tdbg.model import Frame
+from tdbg.query.alert_kinds import Alert
+from tdbg.query.bad_values import bad_values
+from tdbg.query.program import Program
+from tdbg.query.retraces import retraces
+from tdbg.query.rows import Rows
+from tdbg.query.shape_changes import shape_changes
+from tdbg.store.reader import Trace
+
+KINDS = ("bad_values", "retrace", "shape_change")
+
+SCHEMA = pa.schema(
+    [
+        ("kind", pa.string()),
+        ("process", pa.int32()),
+        ("step", pa.int32()),
+        ("seq", pa.int64()),
+        ("time", pa.int64()),
+        ("op", pa.int32()),
+        ("graph", pa.int32()),
+        ("execution", pa.int64()),
+        ("file", pa.string()),
+        ("line", pa.int32()),
+        ("text", pa.string()),
+    ]
+)
+
+
+def find_alerts(trace: Trace) -> pa.Table:
+    """In the order of time, process by process; the columns are those of SCHEMA."""
+    rows = Rows(trace)
+    ops = trace.rollup("ops")
+    found = []
+    for process in trace.processes:
+        program = Program(trace, process.index)
+        mine = ops.filter(pa.compute.equal(ops["process"], process.index))
+        for alert in _of_process(rows, program, process.index, mine):
+            found.append((process.index, alert))
+    found.sort(key=lambda item: (item[0], item[1].time, item[1].seq))
+    return pa.Table.from_pylist([_as_row(process, alert) for process, alert in found], SCHEMA)
+
+
+def count_alerts(trace: Trace) -> dict[str, int]:
+    """How many of each kind; those that there are none of count 0."""
+    kinds = find_alerts(trace)["kind"].to_pylist()
+    return {kind: kinds.count(kind) for kind in KINDS}
+
+
+def _of_process(rows: Rows, program: Program, process: int, ops: pa.Table) -> Iterator[Alert]:
+    yield from bad_values(rows, program, process, ops)
+    yield from retraces(rows, program, process)
+    yield from shape_changes(rows, program, process, ops)
+
+
+def _as_row(process: int, alert: Alert) -> dict[str, Any]:
+    frame = alert.frame or Frame("", -1, "", False)
+    names = ("kind", "step", "seq", "time", "op", "graph", "execution", "text")
+    row = {name: getattr(alert, name) for name in names}
+    return row | {"process": process, "file": frame.file, "line": frame.line}

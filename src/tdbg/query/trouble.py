@@ -1,0 +1,245 @@
+"""The bad rows of one process in; where trouble began, what was carried on from there, and what did no harm, out.
+
+Of each output that was ever bad the first bad row is taken, and the first with a NaN; with them all bad rows of the
+same executions. So this stays quick however long a program went on with NaNs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+
+from tdbg.model import Phase
+from tdbg.query.lineage import Lineage
+from tdbg.query.program import Op, Program
+from tdbg.query.rows import IS_BAD, Row, Rows
+
+_MOST_ROWS, _MOST_EXECUTIONS = 50_000, 400
+_RANK = {Phase.BACKWARD: 1, Phase.UPDATE: 2}
+_ENTRANCES = ("Const", "ReadVariableOp", "Placeholder")
+# They hand out what was put into a variable, a list, a queue or an iterator before; how it got there is not recorded.
+_KEEPERS = ("ReadVariableOp", "Placeholder", "Iterator", "Optional", "TensorList", "Stack", "Queue", "TensorArray")
+
+
+@dataclass(frozen=True, slots=True)
+class Harmless:
+    """Bad values that came and went: one place of the program, with the reason why they are no trouble."""
+
+    row: Row
+    op: Op
+    reason: str  # mask_fill, infinite_initial_value, loss_scale_overflow or healed
+    by: Op | None = None  # the op behind which they are gone
+
+
+class Trouble:
+    """Walks from every harmful bad value back to the rows where it began."""
+
+    def __init__(self, rows: Rows, program: Program, process: int, is_partial: bool = False) -> None:
+        self._rows, self._program, self._process = rows, program, process
+        self._is_partial = is_partial  # only some ops were recorded: what an infinity led to may be missing
+        self._firsts = self._first_rows()
+        self._known = self._beside(self._firsts)
+        self.lineage = Lineage(rows, program, process, self._known)
+
+    def _first_rows(self) -> list[Row]:
+        found = self._rows.query(
+            f"""SELECT min(seq), min(seq) FILTER (nan > 0 OR nan IS NULL) FROM tensors
+            WHERE process = {self._process} AND {IS_BAD} GROUP BY op, slot"""
+        )
+        wanted = sorted({seq for pair in found for seq in pair if seq is not None})[:_MOST_ROWS]
+        if not wanted:
+            return []
+        numbers = ", ".join(map(str, wanted))
+        rows = self._rows.select(self._process, f"{IS_BAD} AND seq IN ({numbers})", None, "ORDER BY seq")
+        return [row for row in rows if row.op in self._program.ops]
+
+    def _beside(self, firsts: list[Row]) -> list[Row]:
+        """All bad rows of the executions that the first rows belong to, and those that eager ones were given."""
+        executions = sorted({row.execution for row in firsts})[: _MOST_EXECUTIONS + 1]
+        if not executions:
+            return []
+        numbers = ", ".join(map(str, executions))
+        given = self._rows.query(
+            f"SELECT DISTINCT unnest(inputs) FROM executions WHERE process = {self._process} "
+            f"AND execution IN ({numbers})"
+        )
+        tensors = ", ".join(str(tensor) for (tensor,) in given) or "-2"
+        made_in = self._rows.query(
+            f"SELECT execution FROM ends WHERE process = {self._process} AND list_has_any(outputs, [{tensors}])"
+        )
+        calls = ", ".join([numbers, *(str(execution) for (execution,) in made_in)])
+        rows = self._rows.select(
+            self._process,
+            f"{IS_BAD} AND (execution IN ({calls}) OR tensor IN ({tensors}))",
+            None,
+            f"ORDER BY seq LIMIT {_MOST_ROWS}",
+        )
+        known = {row.seq: row for row in [*rows, *firsts] if row.op in self._program.ops}
+        return [known[seq] for seq in sorted(known)]
+
+    # ---- the family of each bad row
+
+    @cached_property
+    def _parents(self) -> dict[int, list[Row]]:
+        return {row.seq: self._bad_parents(row) for row in self._known}
+
+    def _bad_parents(self, row: Row) -> list[Row]:
+        parents = [parent for parent in self.lineage.parents(row) if parent.is_bad and parent.seq != row.seq]
+        if row.nan:  # a NaN made from a constant's infinity begins here: the constant (a mask's -inf) is innocent
+            parents = [parent for parent in parents if parent.nan or self._program.ops[parent.op].type != "Const"]
+        return parents
+
+    @cached_property
+    def _children(self) -> dict[int, list[Row]]:
+        found: dict[int, list[Row]] = defaultdict(list)
+        for row in self._known:
+            for parent in self._parents[row.seq]:
+                found[parent.seq].append(row)
+        return found
+
+    @cached_property
+    def _readers(self) -> dict[int, list[Op]]:
+        """Which ops of its graph read an op, looking through those that only move values."""
+        found: dict[int, list[Op]] = {}
+        for number in {row.op for row in self._known}:
+            seen, waiting, readers = {number}, [number], []
+            while waiting:
+                for reader in self._program.readers.get(waiting.pop(), ()):
+                    if reader.number in seen:
+                        continue
+                    seen.add(reader.number)
+                    if reader.observed:
+                        readers.append(reader)
+                    else:
+                        waiting.append(reader.number)
+            found[number] = readers
+        return found
+
+    def healed_by(self, row: Row) -> Op | None:
+        """The op that read these bad values and gave good ones; None when they went on or nobody read them."""
+        if self._children.get(row.seq):
+            return None
+        op = self._program.ops[row.op]
+        readers = [reader for reader in self._readers.get(op.number, ()) if reader.phase == op.phase]
+        return readers[0] if readers else None
+
+    # ---- trouble
+
+    def _is_harm(self, row: Row) -> bool:
+        """Whether a bad value has got to where it counts: a gradient, an update, a loss, a result."""
+        op = self._program.ops[row.op]
+        if self._is_partial:
+            return not (op.type == "Const" and not row.nan)
+        if op.phase in (Phase.BACKWARD, Phase.UPDATE):
+            return not self._scales_loss
+        if self._children.get(row.seq) or self.healed_by(row) is not None:
+            return False  # what came of it is looked at in its turn
+        is_given = op.type in _ENTRANCES or row.is_input
+        return row.nan != 0 or (row.elements == 1 and not is_given)
+
+    @cached_property
+    def _scales_loss(self) -> bool:
+        """A loss-scaling optimizer, whose infinite gradients are skipped by design, and no variable that went bad."""
+        if not self._program.has_frame("loss_scale_optimizer"):
+            return False
+        spoilt = [row for row in self._firsts if self._program.ops[row.op].type == "ReadVariableOp" and row.step > 0]
+        forward = [row for row in self._firsts if self._program.ops[row.op].phase == Phase.FORWARD and row.nan != 0]
+        return not spoilt and not forward
+
+    @cached_property
+    def origins(self) -> list[Row]:
+        """The first rows of all trouble, one for each line of the program, the earliest first; forward comes before
+        backward in a step, whatever the clock says, for a graph may compute both at the same time."""
+        harmful = [row for row in self._known if self._is_harm(row)]
+        seen = {row.seq for row in harmful}
+        waiting, roots = list(harmful), []
+        while waiting:
+            row = waiting.pop()
+            parents = self._parents[row.seq] if row.seq in self._parents else self._bad_parents(row)
+            if not parents:
+                roots.append(row)
+            for parent in parents:
+                if parent.seq not in seen:
+                    seen.add(parent.seq)
+                    waiting.append(parent)
+        roots.sort(key=lambda row: (row.step, _RANK.get(self._program.ops[row.op].phase, 0), row.seq))
+        origins = self._distinct(roots)
+        return origins[:1] if self._is_partial else origins  # what lies between two rows may not have been recorded
+
+    def _distinct(self, roots: list[Row]) -> list[Row]:
+        kept: list[Row] = []
+        places = set()
+        for row in roots:
+            op = self._program.ops[row.op]
+            frame = self._program.user_frame(op)
+            place = (frame.file, frame.line) if frame else (op.graph, op.name)
+            if place in places or (kept and self._is_carried(row, op, kept)):
+                continue
+            places.add(place)
+            kept.append(row)
+        return kept
+
+    def _is_carried(self, row: Row, op: Op, earlier: list[Row]) -> bool:
+        """Bad through what the program keeps from step to step, after trouble that was found already."""
+        first = earlier[0]
+        later = row.step > first.step or (row.step == first.step and row.seq > first.seq)
+        if later and (row.is_input or op.type.startswith(_KEEPERS)):
+            return True
+        # A gradient's own root at a forward op that is in trouble already is the same story.
+        if op.phase == Phase.BACKWARD and op.forward >= 0:
+            return any(op.forward == kept.op for kept in earlier)
+        return False
+
+    # ---- no trouble
+
+    @cached_property
+    def harmless(self) -> list[Harmless]:
+        """Places where bad values appeared that are part of no trouble, one for each line and op type."""
+        troubled = self._ancestors_of_harm()
+        found: dict[tuple, Harmless] = {}
+        for row in self._firsts:
+            op = self._program.ops[row.op]
+            if row.seq in troubled or self._parents.get(row.seq):
+                continue
+            frame = self._program.user_frame(op)
+            key = (frame.file, frame.line, op.type) if frame else (op.graph, op.name, op.type)
+            if key not in found:
+                found[key] = self._reason(row, op)
+        return list(found.values())
+
+    def _ancestors_of_harm(self) -> set[int]:
+        seen = {row.seq for row in self._known if self._is_harm(row)}
+        waiting = [row for row in self._known if row.seq in seen]
+        while waiting:
+            row = waiting.pop()
+            for parent in self._parents.get(row.seq, ()):
+                if parent.seq not in seen:
+                    seen.add(parent.seq)
+                    waiting.append(parent)
+        return seen
+
+    def _reason(self, row: Row, op: Op) -> Harmless:
+        if op.phase in (Phase.BACKWARD, Phase.UPDATE) and self._scales_loss:
+            return Harmless(row, op, "loss_scale_overflow")
+        end = self._end_of(row)
+        by = self.healed_by(end)
+        if not row.nan and (by is not None and by.type in ("Minimum", "Maximum", "Min", "Max", "Less", "Greater")):
+            return Harmless(row, op, "infinite_initial_value", by)
+        if not row.nan and op.type in (*_ENTRANCES, "SelectV2", "Select", "Fill", "Mul", "AddV2", "Cast", "Sub"):
+            if by is not None and by.type in ("Softmax", "LogSoftmax", "Exp", "Max", "TopKV2", "ArgMax", "Sigmoid"):
+                return Harmless(row, op, "mask_fill", by)
+            if row.elements == 1:
+                return Harmless(row, op, "infinite_initial_value", by)
+            return Harmless(row, op, "mask_fill", by)
+        return Harmless(row, op, "healed", by)
+
+    def _end_of(self, row: Row) -> Row:
+        """The last bad row that came of this one."""
+        seen = {row.seq}
+        while True:
+            following = [child for child in self._children.get(row.seq, ()) if child.seq not in seen]
+            if not following:
+                return row
+            row = following[-1]
+            seen.add(row.seq)

@@ -1,0 +1,90 @@
+"""A verdict in, lines for people out: at most eight after a run, the whole story for ``tdbg why``."""
+
+from __future__ import annotations
+
+from tdbg.query.program import joined, short_path
+from tdbg.query.verdict import Benign, Origin, Verdict
+
+_PHASE = {"backward": " in the gradient", "update": " in the update"}
+
+
+def short_lines(verdict: Verdict, width: int = 100) -> list[str]:
+    """The first origin, and how much else there is."""
+    if not verdict.origins:
+        return [*_clean(verdict), *(f"    note: {text}" for text in verdict.coverage.notes[:3])]
+    first = verdict.origins[0]
+    lines = [f"tdbg: {_headline(first, 'first bad value')}", *_place(first, width)]
+    if first.cause.name != "unknown":
+        fix = f"; fix: {first.cause.fix.text}" if first.cause.fix else ""
+        lines.append(f"    {first.cause.reason}{fix}")
+    lines += [_cut(f"    {fact.as_text()}", width) for fact in first.inputs[:2]]
+    if first.reach.as_text():
+        lines.append(_cut(f"    reached: {first.reach.as_text()}", width))
+    others = len(verdict.origins) - 1 + verdict.more_origins
+    notes = [f"{others} more place{'s' if others > 1 else ''} where bad values began: tdbg why"] if others else []
+    notes += verdict.coverage.notes
+    if notes:
+        lines.append(_cut(f"    note: {joined(notes)}", width))
+    return lines[:8]
+
+
+def full_lines(verdict: Verdict, width: int = 100) -> list[str]:
+    """Every origin with its evidence and fix, what did no harm, and what was not looked at."""
+    lines: list[str] = []
+    for number, origin in enumerate(verdict.origins, 1):
+        name = "first bad value" if number == 1 else "and, on its own, bad value"
+        lines += [f"tdbg: {_headline(origin, name)}", *_place(origin, width), *_story(origin), ""]
+    if verdict.more_origins:
+        lines += [f"    and {verdict.more_origins} more places", ""]
+    if not verdict.origins:
+        lines += _clean(verdict)
+    lines += [_cut(f"    no harm: {_benign(one)}", width) for one in verdict.benign[:8]]
+    if len(verdict.benign) > 8:
+        lines.append(f"    no harm: {len(verdict.benign) - 8} more places")
+    lines += [f"    note: {text}" for text in verdict.coverage.notes]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _clean(verdict: Verdict) -> list[str]:
+    blind = verdict.coverage.blind
+    return [f"tdbg: {blind or f'no bad values found in {verdict.coverage.as_text()}'}"]
+
+
+def _headline(origin: Origin, name: str) -> str:
+    row = origin.row
+    loop = f", iteration {row.iteration}" if row.iteration >= 0 else ""
+    where = f"step {row.step}{loop}, event #{row.seq:,}{f' of {origin.task}' if origin.task else ''}"
+    return f"{name} at {where}: {origin.what} → {row.bad_text()}{_PHASE.get(origin.kind, '')}"
+
+
+def _place(origin: Origin, width: int) -> list[str]:
+    if origin.frame is None:
+        return []
+    text = f"  {origin.source}" if origin.source else ""
+    return [_cut(f" -> {short_path(origin.frame.file)}:{origin.frame.line}{text}", width)]
+
+
+def _story(origin: Origin) -> list[str]:
+    cause = origin.cause
+    lines = [f"    {cause.reason}" + (f"  [{cause.name}]" if cause.name != "unknown" else "")]
+    lines += [f"    {text}" for text in cause.evidence]
+    lines += [f"    {fact.as_text()}" for fact in origin.inputs[:4]]
+    if cause.fix is not None:
+        lines.append(f"    fix: {cause.fix.text}")
+        lines += [f"    +    {line}" for line in cause.fix.code.splitlines()]
+        if cause.fix.trial is not None:
+            lines.append(f"    tried on the recorded inputs: {cause.fix.trial.before} → {cause.fix.trial.after}")
+    if origin.reach.as_text():
+        lines.append(f"    reached: {origin.reach.as_text()}")
+    return lines
+
+
+def _benign(one: Benign) -> str:
+    where = f"{short_path(one.frame.file)}:{one.frame.line}  " if one.frame else ""
+    return f"{where}{one.text}"
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
