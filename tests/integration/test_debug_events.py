@@ -1,4 +1,4 @@
-"""TensorFlow's DebugEvents both ways: what its stock debugger wrote is imported whole, and it reads what tdbg exports."""
+"""TensorFlow's DebugEvents both ways: what its debugger wrote is imported whole, and it reads what tdbg exports."""
 
 import json
 import os
@@ -398,7 +398,7 @@ def tensorboard(live):
 
 
 def test_tensorboard_answers_every_route_from_an_export(tensorboard, live):
-    trace, folder = live
+    _, folder = live
     reader = read(folder)
     count, traces = reader.num_executions(), reader.num_graph_execution_traces()
     found = tensorboard("/alerts", begin=0, end=-1)

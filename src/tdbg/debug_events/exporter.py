@@ -232,8 +232,8 @@ class _Exporter:
         for row in self._stream(sql):
             rows[row["execution"]].append(row)
         sql = (
-            "SELECT x.execution, x.op, x.graph, x.inputs, coalesce(e.time, x.time) AS time, e.outputs FROM executions x "
-            "LEFT JOIN ends e USING (process, execution) WHERE x.process = ? ORDER BY 5, 1"
+            "SELECT x.execution, x.op, x.graph, x.inputs, coalesce(e.time, x.time) AS time, e.outputs "
+            "FROM executions x LEFT JOIN ends e USING (process, execution) WHERE x.process = ? ORDER BY 5, 1"
         )
         executions = outputs = 0
         for call in self._stream(sql):
