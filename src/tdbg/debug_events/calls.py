@@ -56,7 +56,7 @@ class Calls:
         return np.searchsorted(self._executions.time, times, "left")
 
     def execution_of(self, times: np.ndarray, roots: np.ndarray) -> np.ndarray:
-        """The call that each trace belongs to; -1: none that was noted (it failed, or a dataset's own thread ran it)."""
+        """The call that each trace belongs to; -1: none that was noted (it failed, or a dataset ran it)."""
         at = self.pending(times)
         is_call = np.zeros(len(self._executions) + 1, bool)
         is_call[:-1] = self._calls

@@ -58,7 +58,7 @@ def import_debug_events(folder: Path, output: Path, progress: Progress = lambda 
     try:
         for n, files in enumerate(sets):
             main = _main_of(files, sets)
-            _Process(files, main, lambda share, n=n: progress((n + share) / len(sets))).write(part, total)
+            _Process(files, main, _part_of(progress, n, len(sets))).write(part, total)
         os.rename(part, output)
     except OSError as error:
         raise TdbgError(
@@ -68,6 +68,10 @@ def import_debug_events(folder: Path, output: Path, progress: Progress = lambda 
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return total
+
+
+def _part_of(progress: Progress, n: int, count: int) -> Progress:
+    return lambda share: progress((n + share) / count)
 
 
 def _main_of(files: FileSet, sets: list[FileSet]) -> FileSet:
@@ -350,6 +354,11 @@ class _Process:
                 "input_ops": [ops for _, _, ops in functions],
                 "output_ops": [[] for _ in functions],
                 "output_slots": [[] for _ in functions],
+                "python": [""] * len(functions),  # TensorFlow's files do not tell of the code behind a function
+                "file": [""] * len(functions),
+                "line": [-1] * len(functions),
+                "instance": [-1] * len(functions),
+                "signature": ["{}"] * len(functions),
             },
         )
         writer.flush()
@@ -426,8 +435,9 @@ class _Iterations:
         found = np.full(len(ops), -1, np.int32)
         distinct, which = np.unique(ops, return_inverse=True)
         in_loop = np.array([self._loops_around(self._program.ops[op].graph) == 1 for op in distinct.tolist()], bool)
-        rows = np.flatnonzero(in_loop[which.reshape(-1)] & (execution >= 0)) if len(distinct) else []
-        for row in map(int, rows):
+        if not in_loop.any():
+            return found
+        for row in np.flatnonzero(in_loop[which.reshape(-1)] & (execution >= 0)).tolist():
             key = (int(execution[row]), int(ops[row]), int(slots[row]))
             found[row] = self._seen[key]
             self._seen[key] += 1
@@ -445,8 +455,8 @@ class _Iterations:
 
 
 def _ns(seconds: float) -> int:
-    return round(seconds * 1e6) * 1000
+    return round(seconds * 1e9)
 
 
 def _ns_array(seconds: np.ndarray) -> np.ndarray:
-    return np.rint(seconds * 1e6).astype(np.int64) * 1000
+    return np.rint(seconds * 1e9).astype(np.int64)

@@ -1,8 +1,8 @@
-"""One DebugEvent record in, a small dataclass out, and back; the numbers are those of TensorFlow's debug_event.proto."""
+"""One DebugEvent record in, a small dataclass out, and back; numbers as in TensorFlow's debug_event.proto."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -180,7 +180,8 @@ def text(data: Buffer) -> str:
 
 def parse(record: Buffer) -> tuple[float, Message | None]:
     """When, and what; None for a kind of event that is not read this way. WireError when it is no DebugEvent."""
-    time, message = 0.0, None
+    time = 0.0
+    message: Message | None = None
     for number, kind, at, stop in fields(record):
         if number == 1 and kind == FIXED64:
             time = double_at(record, at)
@@ -278,6 +279,6 @@ def _device(data: Buffer) -> Device:
     return device
 
 
-_PARSERS = {
+_PARSERS: dict[int, Callable[[Buffer], Message]] = {
     3: _metadata, 4: _source_file, 6: _stack_frame, 7: _graph_op, 8: _graph, 12: _device,
 }  # fmt: skip

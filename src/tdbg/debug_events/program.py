@@ -334,4 +334,4 @@ def _first_by(rows: list[tuple]) -> list[tuple]:
 
 
 def _ns(seconds: float) -> int:
-    return round(seconds * 1e6) * 1000
+    return round(seconds * 1e9)

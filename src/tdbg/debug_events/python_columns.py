@@ -75,7 +75,8 @@ def _data_is_right(data: Buffer, at: int) -> bool:
 def read_records(data: Buffer, begin: int, most: int) -> tuple[bytes, int, int, int, int]:
     """(spans of whole records, where to go on, lost records, lost bytes, bytes at the end that are no whole record)."""
     data = memoryview(data)
-    at, size, spans, lost_records, lost_bytes, tail = max(begin, 0), len(data), [], 0, 0, 0
+    spans: list[bytes] = []
+    at, size, lost_records, lost_bytes, tail = max(begin, 0), len(data), 0, 0, 0
     while at < size and len(spans) < most:
         if size - at >= HEADER and _header_is_right(data, at):
             if not _fits(data, at):

@@ -62,7 +62,8 @@ def parse_dims(data: Buffer) -> tuple[int, ...]:
 
 
 def parse_tensor(data: Buffer) -> FullTensor:
-    dtype, dims, content, elements = DType.UNKNOWN, (), None, b""
+    dims: tuple[int, ...] = ()
+    dtype, content, elements = DType.UNKNOWN, None, b""
     numbers: list[int] = []
     for number, kind, at, stop in fields(data):
         if number == 1 and kind == VARINT:

@@ -57,6 +57,15 @@ def check_is_query(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
             )
 
 
+def record_batches(
+    connection: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[object], rows: int
+) -> pa.RecordBatchReader:
+    """The result of a query in batches of ``rows``."""
+    relation = connection.sql(query, params=list(parameters))
+    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # DuckDB 2's name, DuckDB 1's
+    return read(rows)
+
+
 def _select(table: str, process: int, source: str, present: Sequence[str] | None = None) -> str:
     """One process's rows; ``present`` are the columns that its version of tdbg wrote (None: all)."""
     names = SCHEMAS[table].names
