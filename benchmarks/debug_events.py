@@ -33,7 +33,11 @@ def generate(folder: Path, traces: int) -> None:
     from tdbg.debug_events.records import write_record
     from tdbg.debug_events.tensors import put_summary
 
-    prefix, start, device = folder / "tfdbg_events.1700000000.host", 1.7e9, "/job:localhost/replica:0/task:0/device:CPU:0"
+    prefix, start, device = (
+        folder / "tfdbg_events.1700000000.host",
+        1.7e9,
+        "/job:localhost/replica:0/task:0/device:CPU:0",
+    )
 
     def put(kind, *events):
         with open(f"{prefix}.{kind}", "ab") as file:
@@ -82,7 +86,12 @@ def measure(way: str, folder: Path) -> dict:
         began = time.perf_counter()
         rows = WAYS[way](folder, Path(scratch))
         seconds = time.perf_counter() - began
-    return {"way": way, "rows": rows, "seconds": seconds, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3}
+    return {
+        "way": way,
+        "rows": rows,
+        "seconds": seconds,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
+    }
 
 
 def main() -> None:

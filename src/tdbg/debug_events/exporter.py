@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from tdbg.debug_events.clock import to_seconds
 from tdbg.debug_events.file_sets import KINDS
 from tdbg.debug_events.messages import (
     FILE_VERSION,
@@ -103,7 +104,7 @@ class _Exporter:
             yield from batch.to_pylist()
 
     def _put(self, kind: str, time: int, message: Message) -> None:
-        write_record(self._files[kind], event(_seconds(time), message))
+        write_record(self._files[kind], event(to_seconds(time), message))
 
     # ---- what was built
 
@@ -218,7 +219,7 @@ class _Exporter:
                 name, graph = self._names[row["op"]], self._graph_ids[op["graph"]]
                 head = heads[key] = trace_head(graph, name, slot, mode, op["device"])
             tensor = self._tensor(row, mode, self._tensor_ids[row["op"]][slot])
-            write_record(file, trace_event(_seconds(row["time"]), head, tensor))
+            write_record(file, trace_event(to_seconds(row["time"]), head, tensor))
             count += 1
         return count
 
@@ -297,7 +298,3 @@ def _mode_of(info: Mapping[str, Any]) -> DebugMode:
     if isinstance(told, str) and told in DebugMode.__members__:
         return DebugMode[told]
     return DebugMode[_MODES.get(str(info.get("mode")), "FULL_HEALTH")]
-
-
-def _seconds(time: int) -> float:
-    return time / 1e9

@@ -18,13 +18,14 @@ import numpy as np
 import pyarrow as pa
 
 from tdbg.debug_events.calls import Calls, Executions, is_function
+from tdbg.debug_events.clock import to_ns, to_ns_array
 from tdbg.debug_events.columns import Columns
 from tdbg.debug_events.file_sets import FileSet, find_file_sets
 from tdbg.debug_events.messages import DebugMode, text
 from tdbg.debug_events.program import Op, Program
 from tdbg.debug_events.rows import Numbers, Shapes
 from tdbg.errors import TdbgError
-from tdbg.model import Mode
+from tdbg.model import Flag, Mode
 from tdbg.store.writer import TraceWriter
 
 Progress = Callable[[float], None]
@@ -183,7 +184,7 @@ class _Process:
         return {
             "pid": 0,
             "host": self._program.host or self._files.host,
-            "started": _ns(self._files.started),
+            "started": to_ns(self._files.started),
             "rank": 0,
             "argv": [script] if script else [],
             "mode": _MODES[told].label if told in _MODES else "unknown",
@@ -196,7 +197,7 @@ class _Process:
 
     def _ended(self, times: np.ndarray) -> int:
         last = [*times[-1:].tolist(), *self._executions.time[-1:].tolist(), self._files.started]
-        return _ns(max(last))
+        return to_ns(max(last))
 
     def _write_traces(self, writer: TraceWriter, times: np.ndarray, roots: np.ndarray, slots: np.ndarray) -> None:
         file = self._files.files["graph_execution_traces"]
@@ -223,7 +224,7 @@ class _Process:
                 numbers.columns()
                 | {
                     "seq": np.arange(done, done + count) + slots[pending] + (pending < len(self._executions)),
-                    "time": _ns_array(events["time"]),
+                    "time": to_ns_array(events["time"]),
                     "step": self._steps_at(pending),
                     "thread": np.full(count, -1, np.int32),
                     "execution": execution,
@@ -293,6 +294,7 @@ class _Process:
             numbers.fill(events["mode"][owner], tensors, self._shapes, file, writer.put_value)
             self._not_kept += numbers.not_kept
             execution = base + owner
+            numbers.flags[np.isfinite(self._first_trace[execution])] |= np.uint16(Flag.RESULT)
             position = np.arange(len(owner)) - np.searchsorted(owner, owner, "left")
             ops = self._executions.op[execution]
             self._learn_dtypes(ops[slot >= 0], slot[slot >= 0].astype(np.int32), numbers.dtype[slot >= 0])
@@ -301,7 +303,7 @@ class _Process:
                 numbers.columns()
                 | {
                     "seq": self._output_seq[execution] + position,
-                    "time": _ns_array(events["time"][owner]),
+                    "time": to_ns_array(events["time"][owner]),
                     "step": self._calls.step[execution],
                     "thread": np.full(len(owner), -1, np.int32),
                     "execution": execution,
@@ -322,11 +324,11 @@ class _Process:
         graph = np.array([self._calls.graph.get(name, -1) if name else -1 for name in self._executions.function])
         ends = np.concatenate([chunk.events["time"] for chunk in columns.chunks])
         times = np.where(np.isfinite(self._first_trace), np.minimum(self._first_trace, ends), ends)
-        seq_of_step = [(n, self._seq[at], _ns(times[at]), why) for n, (at, why) in enumerate(self._calls.starts)]
+        seq_of_step = [(n, self._seq[at], to_ns(times[at]), why) for n, (at, why) in enumerate(self._calls.starts)]
         writer.append(
             "executions",
             {
-                "execution": np.arange(count), "seq": self._seq, "time": _ns_array(times), "step": self._calls.step,
+                "execution": np.arange(count), "seq": self._seq, "time": to_ns_array(times), "step": self._calls.step,
                 "thread": np.full(count, -1, np.int32), "op": self._executions.op, "graph": graph.astype(np.int32),
                 "inputs": columns.ids("inputs"),
             },
@@ -334,7 +336,7 @@ class _Process:
         writer.append(
             "ends",
             {
-                "execution": np.arange(count), "time": _ns_array(ends), "failed": np.zeros(count, bool),
+                "execution": np.arange(count), "time": to_ns_array(ends), "failed": np.zeros(count, bool),
                 "outputs": columns.ids("outputs"),
             },
         )  # fmt: skip
@@ -384,7 +386,7 @@ class _Process:
             ),
         )
         notes += [row for row in counted if row[1]]
-        started = _ns(self._files.started)
+        started = to_ns(self._files.started)
         columns = {"time": [started] * len(notes), "kind": [n[0] for n in notes], "count": [n[1] for n in notes]}
         writer.append("notes", columns | {"text": [note[2] for note in notes]})
         return losses
@@ -452,11 +454,3 @@ class _Iterations:
             is_loop = "while_body" in name or "while_cond" in name or "_body_" in name
             self._depth[graph] = is_loop + self._loops_around(self._program.outer(graph))
         return self._depth[graph]
-
-
-def _ns(seconds: float) -> int:
-    return round(seconds * 1e9)
-
-
-def _ns_array(seconds: np.ndarray) -> np.ndarray:
-    return np.rint(seconds * 1e9).astype(np.int64)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from tdbg.debug_events.clock import to_ns
 from tdbg.debug_events.file_sets import FileSet
 from tdbg.debug_events.messages import Device, Graph, GraphOp, SourceFile, StackFrame, parse, parse_location
 from tdbg.debug_events.records import RecordFile
@@ -232,7 +233,7 @@ class Program:
 
     def rows(self) -> Iterator[tuple[str, dict[str, list]]]:
         """Tables and their columns, without executions and tensors."""
-        sources = [(_plain_path(s.path), "\n".join(s.lines), _ns(t)) for s, t in self._sources if any(s.lines)]
+        sources = [(_plain_path(s.path), "\n".join(s.lines), to_ns(t)) for s, t in self._sources if any(s.lines)]
         yield "sources", _columns(("file", "text", "time"), _first_by(sources))
         yield "frames", _columns(("frame", "file", "line", "function", "is_user"), self._frame_rows)
         yield "stacks", _columns(("stack", "parent", "frame"), self._stack_rows)
@@ -240,7 +241,7 @@ class Program:
         for op in self.ops:
             first_stack.setdefault(op.graph, op.stack.number)
         graphs = [
-            (n, self.outer(n), graph.name, graph.name, first_stack.get(n, -1), _ns(self.graph_times[n]))
+            (n, self.outer(n), graph.name, graph.name, first_stack.get(n, -1), to_ns(self.graph_times[n]))
             for n, graph in enumerate(self.graphs)
         ]
         yield "graphs", _columns(("graph", "outer", "name", "function", "stack", "time"), graphs)
@@ -331,7 +332,3 @@ def _columns(names: tuple[str, ...], rows: list[tuple]) -> dict[str, list]:
 
 def _first_by(rows: list[tuple]) -> list[tuple]:
     return list({row[0]: row for row in reversed(rows)}.values())[::-1]
-
-
-def _ns(seconds: float) -> int:
-    return round(seconds * 1e9)
