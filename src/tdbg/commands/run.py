@@ -39,7 +39,7 @@ class Command(BaseCommand):
             add("-q", "--quiet", action="store_true", help="say nothing at the end; tdbg why says it later"),
             add("--json", action="store_true", help="the verdict as one line of JSON, on standard error too"),
             add("--ignore", metavar="RULE[,RULE]", help="health rules that are not to be asked for the verdict"),
-            filters("--mode", help="none, health, numerics (default), shape or full: how much of each tensor"),
+            filters("--mode", help="none, health, numerics (default), shape, full or edges: how much of each tensor"),
             filters("--steps", metavar="A:B", help="only steps A up to, not including, B"),
             filters("--every", metavar="N", type=int, help="only every N-th step"),
             filters("--ops", metavar="REGEX", help="only op types that match, such as 'Log|Exp'"),

@@ -19,6 +19,7 @@ from tdbg.store.reader import Trace
 MOST_POINTS = 240
 _OUTPUT = f"flags & {int(Flag.EVIDENCE)} = 0"
 _SQUARES = "(elements - nan - neg_inf - pos_inf) * (mean * mean + std * std)"
+_IS_MEASURED = f"nan + neg_inf + pos_inf < elements AND isfinite({_SQUARES})"
 _GRADIENT, _WEIGHT = 0, 1
 
 
@@ -52,6 +53,7 @@ class Series:
             for step, of in zip(*(trace.rollup("steps")[name].to_pylist() for name in ("step", "process")), strict=True)
             if of == process
         ]
+        self._names: list[str] = []
         self._first = min(steps, default=0)
         self._width = max(1, -(-(max(steps, default=0) - self._first + 1) // MOST_POINTS))
 
@@ -107,33 +109,34 @@ class Series:
 
     def _by_label(self, kind: int) -> list[Curve]:
         found: dict[str, list[Point]] = {}
-        for of, name, *point in self._labelled:
+        for of, label, *point in self._labelled:
             if of == kind:
-                found.setdefault(name, []).append(Point(*point))
+                found.setdefault(self._names[label], []).append(Point(*point))
         return [Curve(name, tuple(points)) for name, points in found.items()]
 
     @cached_property
     def _labelled(self) -> list[tuple]:
-        rows = [(op.number, *label) for op in self._program.ops.values() if (label := self._label(op)) is not None]
-        if not rows:
+        labels = {op.number: label for op in self._program.ops.values() if (label := self._label(op)) is not None}
+        if not labels:
             return []
-        names = {"op": pa.int32(), "kind": pa.int32(), "label": pa.string()}
-        columns = {
-            name: pa.array(column, names[name]) for name, column in zip(names, zip(*rows, strict=True), strict=True)
-        }
-        self._db.register("_labels", pa.table(columns))
+        numbers = {label: number for number, label in enumerate(dict.fromkeys(labels.values()))}
+        self._names = [name for _, name in numbers]
+        columns = {"op": list(labels), "kind": [kind for kind, _ in labels.values()]}
+        columns["label"] = [numbers[label] for label in labels.values()]
+        self._db.register("_labels", pa.table({name: pa.array(column, pa.int32()) for name, column in columns.items()}))
         # A weight may be read several times in a step: any read will do. A layer has several gradient tensors.
         return self._db.execute(
             f"""WITH per_step AS (
                 SELECT kind, label, step, min(op) AS op, max(elements) AS elements,
-                    CASE WHEN kind = {_WEIGHT} THEN max({_SQUARES}) FILTER (NOT isnan(mean))
-                         ELSE sum({_SQUARES}) FILTER (NOT isnan(mean)) END AS squares,
+                    CASE WHEN kind = {_WEIGHT} THEN max({_SQUARES}) FILTER ({_IS_MEASURED})
+                         ELSE sum({_SQUARES}) FILTER ({_IS_MEASURED}) END AS squares,
                     {_EXTREMES}, {_BAD}
                 FROM tensors JOIN _labels USING (op) WHERE process = {self._process} AND {_OUTPUT} GROUP BY 1, 2, 3),
             placed AS (SELECT kind, label, min(op) AS op, max(elements) AS elements FROM per_step GROUP BY 1, 2)
             SELECT kind, label, {self._at}, sqrt(max(squares)), min(low), max(high), sum(bad)::BIGINT FROM per_step
             JOIN placed USING (kind, label) WHERE kind = {_GRADIENT} OR placed.elements > 1
-                OR NOT (SELECT bool_or(elements > 1) FROM placed WHERE kind = {_WEIGHT}) GROUP BY 1, 2, 3, placed.op, placed.elements
+                OR NOT (SELECT bool_or(elements > 1) FROM placed WHERE kind = {_WEIGHT})
+            GROUP BY 1, 2, 3, placed.op, placed.elements
             ORDER BY 1, CASE WHEN kind = {_WEIGHT} THEN -placed.elements ELSE placed.op END, 2, 3"""
         ).fetchall()
 

@@ -10,13 +10,15 @@ CSS = """
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1120px;padding:24px 20px 60px;background:var(--bg);color:var(--ink);
 font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;overflow-wrap:anywhere}
-h1{font-size:22px;line-height:1.3;margin:4px 0 12px}h2{font-size:17px;margin:36px 0 10px}h3{font-size:15px;margin:14px 0 6px}
+h1{font-size:22px;line-height:1.3;margin:4px 0 12px}
+h2{font-size:17px;margin:36px 0 10px}h3{font-size:15px;margin:14px 0 6px}
 p{margin:6px 0}.dim,caption,figcaption{color:var(--dim)}.bad{color:var(--bad)}.good{color:var(--good)}
 code,pre,.mono{font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .panel{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:14px 16px;margin:12px 0}
 .verdict{border-left:5px solid var(--bad)}.verdict.clean{border-left-color:var(--good)}
 pre{margin:8px 0;padding:8px 0;background:var(--bg);border:1px solid var(--line);border-radius:6px;overflow-x:auto}
-pre span{display:block;padding:0 12px;min-width:max-content;white-space:pre}pre .here{background:var(--badbg);font-weight:600}
+pre span{display:block;padding:0 12px;min-width:max-content;white-space:pre}
+pre .here{background:var(--badbg);font-weight:600}
 pre .add{background:var(--add)}pre .del{background:var(--del)}pre .n{display:inline;padding:0 14px 0 0;color:var(--dim);
 user-select:none}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:14px}
