@@ -30,6 +30,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/kernel.py
 	$(BIN)/python benchmarks/recorder.py
 	$(BIN)/python benchmarks/store.py --rows 10000000
+	$(BIN)/python benchmarks/why.py
 	$(BIN)/python benchmarks/overhead.py
 
 clean:
