@@ -31,6 +31,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/recorder.py
 	$(BIN)/python benchmarks/store.py --rows 10000000
 	$(BIN)/python benchmarks/debug_events.py
+	$(BIN)/python benchmarks/why.py
 	$(BIN)/python benchmarks/overhead.py
 
 clean:

@@ -128,6 +128,9 @@ class Lineage:
                 yield from self._behind(*result, execution, seen)
             return
         known = self._known_value(op) if op.type == "ReadVariableOp" else None
+        if op.type == "ReadVariableOp" and known is None:  # without a row; what was written before may have one
+            yield Source(number, slot, execution)
+            return
         for parent, parent_slot in (known,) if known is not None else op.inputs:
             yield from self._behind(parent, parent_slot, execution, seen)
 

@@ -17,8 +17,11 @@ class Reach:
     tensors: int
     loss: bool
     gradients: int
-    weights: int
+    weights: int  # variables that are trained, as far as the trace tells; else all variables
     all_weights: int
+    state: int  # an optimizer's own variables, metrics, moving statistics
+    all_state: int
+    is_trained: bool  # whether weights and state could be told apart
     last_step: int
 
     def as_text(self) -> str:
@@ -27,8 +30,11 @@ class Reach:
             parts.append("the loss")
         if self.gradients:
             parts.append(f"{self.gradients:,} gradient tensor{'s' if self.gradients > 1 else ''}")
-        if self.weights:
-            parts.append(f"{self.weights:,} of {self.all_weights:,} variables (by step {self.last_step})")
+        kinds = [(self.weights, self.all_weights, "weights" if self.is_trained else "variables")]
+        kinds += [(self.state, self.all_state, "other variables")]
+        variables = [f"{bad:,} of {all_:,} {name}" for bad, all_, name in kinds if bad]
+        if variables:
+            parts.append(f"{' and '.join(variables)} (by step {self.last_step})")
         if not parts and self.tensors > 1:
             parts.append(f"{self.tensors:,} tensors")
         return " → ".join(parts)
@@ -57,7 +63,45 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
             loss = True
     recorded = rows.query(f"SELECT DISTINCT op FROM tensors WHERE process = {process}")
     reads = {_variable(program, number) for (number,) in recorded if _is_read(program, number)}
-    return Reach(len(per_op), loss, gradients, len(variables), len(reads), max(variables.values(), default=origin.step))
+    trained = _trained(program) & reads
+    weights, state = (trained, reads - trained) if trained else (reads, set())
+    return Reach(
+        len(per_op),
+        loss,
+        gradients,
+        len(weights & variables.keys()),
+        len(weights),
+        len(state & variables.keys()),
+        len(state),
+        bool(trained),
+        max(variables.values(), default=origin.step),
+    )
+
+
+def _trained(program: Program) -> set[str]:
+    """Variables whose reads are differentiated: an op that takes such a read has an op of a gradient. In eager code ops
+    do not tell what they read, so there a read of the forward pass counts."""
+    differentiated = {op.forward for op in program.ops.values() if op.phase == Phase.BACKWARD and op.forward >= 0}
+    found = set()
+    for op in program.ops.values():
+        if op.type != "ReadVariableOp" or op.phase != Phase.FORWARD:
+            continue
+        if (op.graph < 0 and differentiated) or _is_taken_by(program, op.number, differentiated):
+            found.add(_variable(program, op.number))
+    return found
+
+
+def _is_taken_by(program: Program, number: int, wanted: set[int]) -> bool:
+    """Whether one of these ops takes the output of an op, through ops that only move it or change its type."""
+    seen, waiting = {number}, [number]
+    while waiting:
+        for reader in program.readers.get(waiting.pop(), ()):
+            if reader.number in wanted:
+                return True
+            if reader.number not in seen and (not reader.observed or reader.type == "Cast"):
+                seen.add(reader.number)
+                waiting.append(reader.number)
+    return False
 
 
 def _is_read(program: Program, number: int) -> bool:
