@@ -194,10 +194,6 @@ def end_test() -> None:
         end_recording()
 
 
-def is_recording() -> bool:
-    return _current is not None
-
-
 def follow_parent(options: dict[str, Any]) -> None:
     """In a spawned child of a recorded program: its part of the same trace."""
     from tdbg.capture import faults

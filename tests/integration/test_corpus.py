@@ -47,9 +47,7 @@ def test_all_origins_are_found_and_nothing_else(scores: dict[str, corpus.Score],
 
 
 @pytest.mark.parametrize("name", CLEAN)
-def test_a_clean_program_is_called_clean_and_its_infinities_benign(
-    scores: dict[str, corpus.Score], name: str
-) -> None:
+def test_a_clean_program_is_called_clean_and_its_infinities_benign(scores: dict[str, corpus.Score], name: str) -> None:
     score = scores[name]
     assert (score.verdict, score.false_alarms, score.benign) == (True, [], True), score.found
 

@@ -237,7 +237,10 @@ def test_the_page_of_run_has_all_variables() -> None:
 
 def test_the_page_of_why_has_all_causes() -> None:
     source = "".join(file.read_text("utf-8") for file in (ROOT / "src/tdbg/query/causes").glob("*.py"))
-    causes = set(re.findall(r'Cause\(\s*"(\w+)"', source)) | set(re.findall(r'"(\w+_in_data)"', source))
+    from tdbg.query.causes import NAMES
+
+    causes = set(re.findall(r'Cause\(\s*"(\w+)"', source)) | set(NAMES)
+    assert causes == set(NAMES)
     assert causes <= set(re.findall(r"`(\w+)`", (ROOT / "docs/why.md").read_text("utf-8")))
 
 

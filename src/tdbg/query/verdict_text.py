@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tdbg.query.causes import Fix
 from tdbg.query.program import joined, short_path
 from tdbg.query.rules import Alert
 from tdbg.query.verdict import Benign, Origin, Verdict
@@ -18,8 +19,8 @@ def short_lines(verdict: Verdict, width: int = 100) -> list[str]:
     first = verdict.origins[0]
     lines = [f"tdbg: {_headline(first, 'first bad value')}", *_place(first, width)]
     if first.cause.name != "unknown" or first.cause.reason.startswith("began inside"):
-        fix = f"; fix: {first.cause.fix.text}" if first.cause.fix else ""
-        lines.append(f"    {first.cause.reason}{fix}")
+        lines.append(_cut(f"    {first.cause.reason}", width))
+        lines += [_cut(f"    fix: {_short(first.cause.fix)}", width)] if first.cause.fix else []
     lines += [_cut(f"    {fact.as_text()}", width) for fact in first.inputs[:2]]
     if first.reach.as_text():
         lines.append(_cut(f"    reached: {first.reach.as_text()}", width))
@@ -93,6 +94,11 @@ def _headline(origin: Origin, name: str) -> str:
     loop = f", iteration {row.iteration}" if row.iteration >= 0 else ""
     where = f"step {row.step}{loop}, event #{row.seq:,}{f' of {origin.task}' if origin.task else ''}"
     return f"{name} at {where}: {origin.what} → {row.bad_text()}{_PHASE.get(origin.kind, '')}"
+
+
+def _short(fix: Fix) -> str:
+    """The changed line itself where there is one."""
+    return fix.text if "\n" in fix.code or not fix.code else fix.code.strip()
 
 
 def _place(origin: Origin, width: int) -> list[str]:

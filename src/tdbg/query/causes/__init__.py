@@ -23,6 +23,16 @@ FAMILIES = (
 )  # fmt: skip
 
 
+NAMES = frozenset(
+    """log_of_zero log_of_negative div_by_zero zero_over_zero sqrt_at_zero sqrt_of_negative rsqrt_of_zero norm_at_zero
+    pow_domain trig_domain exp_overflow mul_overflow sum_overflow half_overflow half_underflow fp8_saturation
+    cast_overflow softmax_overflow all_masked_softmax wrong_mask where_trap clip_after_bad_op custom_gradient
+    catastrophic_cancellation empty_reduction nan_in_data inf_in_data nan_in_checkpoint bad_initial_weights
+    class_index_out_of_range index_out_of_range adam_eps_underflow gradient_clip_contamination batchnorm_poisoned
+    singular_matrix repeated_eigenvalues ctc_infeasible variance_collapse unknown""".split()
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
     """What to change; ``code`` is the user's own statement with the change made, where that can be written."""

@@ -86,6 +86,8 @@ def _pipeline(case: Case) -> tuple[str, ...]:
 @rule("ReadVariableOp")
 def bad_variable(case: Case) -> Cause:
     name = case.program.variable_of(case.op)
+    if case.runs_before():
+        return Cause("unknown", f"variable {name} was good when it was read before; an update in between made it bad")
     if case.row.step == 0:
         return Cause("bad_initial_weights", f"variable {name} is bad before any update", _element(case), _INITIAL)
     return Cause("unknown", f"variable {name} came out of the update of step {case.row.step - 1} bad")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from tdbg.model import DType, Phase
+from tdbg.query import formulas as f
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.causes.proposals import Proposal, propose
 from tdbg.query.causes.wording import at_element, in_wide
 from tdbg.query.rows import Row
+from tdbg.query.trial import samples_of
 
 LARGEST = {
     DType.FLOAT16: 65504.0,
@@ -39,6 +42,14 @@ def _size(row: Row) -> float:
     return max(abs(row.min or 0.0), abs(row.max or 0.0))
 
 
+def _in_float32(case: Case, rows: list[Row]) -> Fix | None:
+    words = "compute this in float32 or bfloat16, or scale the values down"
+    formula = {"Mul": f.product, "Square": f.square}.get(case.op.type)
+    if formula is None or len(rows) != (2 if formula is f.product else 1):
+        return Fix(words)
+    return propose(formula, samples_of(case, *range(len(rows))), Proposal(words, f.widened(formula)))
+
+
 @rule("Cast")
 def too_large_for_type(case: Case) -> Cause | None:
     x, largest = case.input(0), LARGEST.get(case.dtype)
@@ -65,9 +76,7 @@ def too_large(case: Case) -> Cause | None:
         text = (
             f"the result of {case.op.type} is larger than 65,504, the largest float16 (inputs up to {max(sizes):.4g})"
         )
-        return Cause(
-            "half_overflow", text, evidence, Fix("compute this in float32 or bfloat16, or scale the values down")
-        )
+        return Cause("half_overflow", text, evidence, _in_float32(case, rows))
     limit = LARGEST.get(case.dtype, 3.4e38)
     if case.op.type in _SUMS:
         if max(sizes) < limit * 1e-9:
