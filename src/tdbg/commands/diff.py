@@ -9,7 +9,7 @@ from tdbg.commands.trace_argument import open_trace
 
 
 class Command(commands.BaseCommand):
-    """Say where two runs part: the first op and line whose numbers differ beyond rounding.
+    """Say where two runs part: the first op and line that differ by more than rounding.
 
     A and B are traces of the same program: another version of it, another seed, element type or machine. Lines may
     have moved and ops may have come and gone. Exit status: 0 when the runs are the same, 1 when they part, 2 when a

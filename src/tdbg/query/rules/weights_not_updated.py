@@ -32,7 +32,9 @@ def weights_not_updated(training: Training) -> Iterator[Finding]:
         last = f"the weight of {layer.name} is the same from step {weight.step[0]} to step {weight.step[-1]}"
         gradient = training.in_training(layer.gradient) if layer.gradient is not None else None
         if gradient is not None and (gradient.rms[-_STEPS:] > 0).all():
-            yield Finding(layer.node, int(weight.step[0]), f"{last}, although it has a gradient", _why(training, layer))
+            frame = None if layer.variable in training.writes else _made_to_train(training, layer)
+            text = f"{last}, although it has a gradient"
+            yield Finding(layer.node, int(weight.step[0]), text, _why(training, layer), frame)
         elif gradient is None and _is_differentiated(training, layer.node):
             frame = _made_to_train(training, layer)
             if frame is not None:
