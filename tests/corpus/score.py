@@ -51,7 +51,9 @@ def line_of(name: str, text: str) -> int:
     """The line of the only place where this text is."""
     source = (PROGRAMS / f"{name}.py").read_text()
     if source.count(text) != 1:
-        raise ValueError(f"{name}.py has {source.count(text)} times {text!r}; truth.json needs a text that is there once")
+        raise ValueError(
+            f"{name}.py has {source.count(text)} times {text!r}; truth.json needs a text that is there once"
+        )
     return source[: source.index(text)].count("\n") + 1
 
 
@@ -89,7 +91,10 @@ def _judge_alerts(score: Score, truth: dict[str, Any], alerts: list[dict[str, An
     wanted = truth.get("alerts", [])
     if wanted:
         score.alerts = all(
-            any(a["rule"] == one["rule"] and (not one["at"] or a["line"] == line_of(score.name, one["at"])) for a in alerts)
+            any(
+                a["rule"] == one["rule"] and (not one["at"] or a["line"] == line_of(score.name, one["at"]))
+                for a in alerts
+            )
             for one in wanted
         )
     if not truth.get("origins"):

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("tensorflow")
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "corpus"))
-import score as corpus  # noqa: E402
+import score as corpus
 
 # At least so many right; raise them when more are.
 CAUSES = 52
@@ -47,9 +47,7 @@ def test_all_origins_are_found_and_nothing_else(scores: dict[str, corpus.Score],
 
 
 @pytest.mark.parametrize("name", CLEAN)
-def test_a_clean_program_is_called_clean_and_its_infinities_benign(
-    scores: dict[str, corpus.Score], name: str
-) -> None:
+def test_a_clean_program_is_called_clean_and_its_infinities_benign(scores: dict[str, corpus.Score], name: str) -> None:
     score = scores[name]
     assert (score.verdict, score.false_alarms, score.benign) == (True, [], True), score.found
 

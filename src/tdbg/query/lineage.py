@@ -46,7 +46,9 @@ class Lineage:
             op = program.ops[row.op]
             if row.is_input and op.graph < 0:
                 self._by_execution[row.execution].append(row)
-            is_proven = row.execution < 0 and bool(row.flags & Flag.ORIGIN)  # a dataset's function: its arguments have no rows
+            is_proven = row.execution < 0 and bool(
+                row.flags & Flag.ORIGIN
+            )  # a dataset's function: its arguments have no rows
             if is_proven or (row.is_input and op.type.endswith("Dataset")):
                 self._pipeline.append(row)
         self._calls: dict[int, tuple[int, list[int]]] = {}
@@ -68,7 +70,9 @@ class Lineage:
         for _, maker, made in self.inputs(row):
             if made is not None:
                 found.append(made)
-            elif maker.type == "ReadVariableOp" and maker.graph >= 0:  # a read that has no row: look at what was written
+            elif (
+                maker.type == "ReadVariableOp" and maker.graph >= 0
+            ):  # a read that has no row: look at what was written
                 found += self._written(maker, row)
         if op.type.startswith(_FROM_PIPELINE):
             found += self._of_pipeline(row)

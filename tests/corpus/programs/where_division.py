@@ -16,6 +16,8 @@ def soft_iou(y_true, y_pred):
     return 1.0 - tf.where(union > 0, score, tf.zeros_like(score))
 
 
-model = tf.keras.Sequential([tf.keras.layers.Input((16,)), tf.keras.layers.Dense(16, activation="relu", use_bias=False)])
+model = tf.keras.Sequential(
+    [tf.keras.layers.Input((16,)), tf.keras.layers.Dense(16, activation="relu", use_bias=False)]
+)
 model.compile(optimizer="sgd", loss=soft_iou)
 model.fit(masks, masks, batch_size=10, epochs=1, shuffle=False, verbose=0)
