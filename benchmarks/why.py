@@ -64,7 +64,7 @@ def write(trace: Path, rows: int) -> None:
             "output_dtypes": [[3]] * OPS,
             "attributes": ["{}"] * OPS,
             "stack": [-1] * OPS,
-            "phase": [0] * OPS,
+            "phase": [int(op >= OPS // 2) for op in ops],  # the second half are gradients
             "forward": [-1] * OPS,
             "observed": [True] * OPS,
         },
@@ -100,7 +100,7 @@ def main() -> None:
         times = []
         for _ in range(options.runs):
             command = [sys.executable, "-c", _ASK, str(trace)]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             times.append([float(word) for word in done.stdout.split()])
     finally:
         shutil.rmtree(folder)
