@@ -89,9 +89,11 @@ class Calls:
 
     def _by_traces(self, times: np.ndarray, roots: np.ndarray) -> dict[str, int]:
         owners = self.execution_of(times, roots) if len(times) else np.empty(0, np.int64)
-        pairs, counts = np.unique(np.stack([owners, roots])[:, owners >= 0], axis=1, return_counts=True)
+        graphs_there = max(len(self._program.graphs), 1)
+        pairs, counts = np.unique((owners * graphs_there + roots)[owners >= 0], return_counts=True)
         votes: dict[str, Counter[int]] = {}
-        for execution, root, count in zip(*pairs.tolist(), counts.tolist(), strict=True):
+        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+            execution, root = divmod(pair, graphs_there)
             votes.setdefault(self._executions.function[execution], Counter())[root] += count
         found = {}
         for name, graphs in votes.items():

@@ -266,9 +266,9 @@ class _Process:
                 op.device = text(chunk.strings[where])
 
     def _learn_dtypes(self, ops: np.ndarray, slots: np.ndarray, dtypes: np.ndarray) -> None:
-        known = np.unique(np.stack([ops, slots, dtypes.astype(np.int32)])[:, dtypes != 0], axis=1)
-        for op, slot, dtype in known.T.tolist():
-            self._program.ops[op].dtypes[slot] = dtype
+        packed = ops.astype(np.int64) << 40 | slots.astype(np.int64) << 8 | dtypes
+        for known in np.unique(packed[dtypes != 0]).tolist():
+            self._program.ops[known >> 40].dtypes[known >> 8 & 0xFFFFFFFF] = known & 0xFF
 
     def _steps_at(self, pending: np.ndarray) -> np.ndarray:
         """What comes after the last execution is of its step."""

@@ -104,8 +104,11 @@ class Numbers:
             self._counts[name][rows] = columns[:, n]
 
     def _shaped(self, rows: np.ndarray, facts: np.ndarray, shapes: Shapes, dims_of: Callable) -> None:
-        distinct, which = np.unique(facts, axis=0, return_inverse=True)
-        numbers = [shapes.number_of(dims_of(*map(int, fact))) for fact in distinct.tolist()]
+        if facts.shape[1] == 2:  # rank and size: as one number, which sorts many times faster
+            _, first, which = np.unique(facts[:, 0] * 2.0**44 + facts[:, 1], return_index=True, return_inverse=True)
+        else:
+            _, first, which = np.unique(facts, axis=0, return_index=True, return_inverse=True)
+        numbers = [shapes.number_of(dims_of(*map(int, fact))) for fact in facts[first].tolist()]
         self.shape[rows] = np.array(numbers, np.int32)[which.reshape(-1)]
 
     def _full_tensors(
