@@ -74,8 +74,8 @@ def slope_at_zero(case: Case) -> Cause | None:
     seen = at_element(case, "0.5 * {1} / {0}")
     makers = forward.makers(0, 3)
     if (makers[:1] == ["Sum"] and makers[1:2] and makers[1] in _SQUARES) or forward.is_made_in("norm"):
-        text = f"the norm of a zero vector has no slope: {zeros}, and 0.5 / 0 · 2x is infinity times 0"
-        return Cause("norm_at_zero", text, seen, _safe_norm(case))
+        text = f"the norm of a zero vector has no slope: {zeros}"
+        return Cause("norm_at_zero", text, (*seen, "its gradient is x / norm, which is 0 / 0 there"), _safe_norm(case))
     what = "a standard deviation" if makers[:1] == ["Mean"] else "sqrt"
     text = f"the slope of {what} at 0 is infinite: {zeros}"
     return Cause("sqrt_at_zero", text, seen, _at_zero(case, forward))
