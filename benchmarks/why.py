@@ -101,7 +101,7 @@ def main() -> None:
         for _ in range(options.runs):
             command = [sys.executable, "-c", _ASK, str(trace)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            times.append([float(word) for word in done.stdout.split()])
+            times.append([float(word) for word in done.stdout.splitlines()[-1].split()[-3:]])
     finally:
         shutil.rmtree(folder)
     names = ("open_seconds", "trouble_seconds", "whole_verdict_seconds")
