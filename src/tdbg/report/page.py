@@ -159,7 +159,9 @@ def _recording(trace: Trace) -> Html:
     started = info.get("started")
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(started / 1e9)) if isinstance(started, int) else "unknown"
     versions = info.get("versions") or {}
-    ended = {"finished": "it finished", "exception": "an exception", "interrupted": "Ctrl-C"}.get(str(end.get("how")))
+    ended = {"finished": "finished", "exception": "by an exception", "interrupted": "by Ctrl-C"}.get(
+        str(end.get("how"))
+    )
     facts = [
         ("command", tag("code", shlex.join(map(str, info.get("argv") or ["unknown"])))),
         ("versions", ", ".join(f"{name} {version}" for name, version in versions.items()) or "unknown"),
@@ -168,7 +170,7 @@ def _recording(trace: Trace) -> Html:
             f"{info.get('host', 'unknown')}, {len(trace.processes)} process{'es' if len(trace.processes) > 1 else ''}",
         ),
         ("began", when),
-        ("ended by", ended or trace.processes[0].state),
+        ("end", ended or trace.processes[0].state),
         ("trace", tag("code", trace.path.name)),
     ]
     return join(
