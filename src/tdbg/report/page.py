@@ -103,12 +103,14 @@ def _origin_plots(series: Series, origin: Origin | None) -> Iterator[Html]:
     if origin is None:
         return
     said = "mean; shaded: from min to max of the finite elements"
-    history = series.history(origin.op.number, origin.row.slot, origin.what)
-    if history.points:
-        yield plot(f"Where it began: {origin.what}", [history], said, band=True)
-    for fact in origin.inputs[:_MOST_INPUTS]:
-        is_own = not fact.row.flags & Flag.EVIDENCE
-        history = series.history(fact.op.number, fact.row.slot if is_own else 0, fact.op.type)
+    facts = origin.inputs[:_MOST_INPUTS]
+    # A copy that was kept as evidence has the number of the input for its slot.
+    slots = [0 if fact.row.flags & Flag.EVIDENCE else fact.row.slot for fact in facts]
+    wanted = [(origin.op.number, origin.row.slot, origin.what)]
+    wanted += [(fact.op.number, slot, fact.op.type) for fact, slot in zip(facts, slots, strict=True)]
+    own, *inputs = series.histories(wanted)
+    yield plot(f"Where it began: {origin.what}", [own], said, band=True)
+    for fact, history in zip(facts, inputs, strict=True):
         if _is_drawn(history):
             yield plot(f"Its input {fact.index}: {fact.op.type}", [history], said, band=True)
 
