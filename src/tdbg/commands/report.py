@@ -12,7 +12,7 @@ from tdbg.errors import TdbgCommandError
 
 
 class Command(BaseCommand):
-    """Write what was found as one HTML file that needs nothing else: verdict, plots, what was not looked at."""
+    """Write the verdict, plots and coverage as one HTML file that needs nothing else."""
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         add_trace_argument(parser)
