@@ -32,6 +32,7 @@ class _Recorded:
     is_bad: bool = False
     has_failed: bool = False
     is_open: bool = True
+    is_said: bool = False  # the verdict is the failure itself
 
 
 _key = pytest.StashKey[_Recorded]()
@@ -54,7 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
 # ---- around a test
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
+# The innermost wrappers: when they fail, those of pytest itself have begun and can end what they began.
+@pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
     _begin(item)
     try:
@@ -64,7 +66,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
         raise
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
+@pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     try:
         yield
@@ -72,6 +74,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         _end(item)
     recorded = item.stash.get(_key, None)
     if recorded is not None and recorded.is_bad and recorded.fail_on == "bad_values":
+        recorded.is_said = True
         pytest.fail("\n".join(recorded.lines), pytrace=False)
 
 
@@ -82,7 +85,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Gener
     if recorded is None:
         return report
     recorded.has_failed |= report.failed
-    if recorded.lines and (report.failed or recorded.is_bad) and report.when == "call":
+    if recorded.lines and (report.failed or recorded.is_bad) and report.when == "call" and not recorded.is_said:
         report.sections.append((_SECTION, "\n".join(recorded.lines)))
     if report.passed and recorded.is_bad and report.when == "call":
         report.user_properties.append((_PROPERTY, recorded.lines[0]))

@@ -145,6 +145,23 @@ def test_a_variable_that_goes_bad_alone_is_an_update(tmp_path: Path) -> None:
     assert "variable total went bad in this call" in origin.cause.evidence
 
 
+def test_a_variable_that_begins_with_infinity_is_no_trouble(tmp_path: Path) -> None:
+    best, count = tf.Variable(float("inf"), name="best"), tf.Variable(0.0, name="count")
+
+    @tf.function
+    def keep_best(x):
+        count.assign_add(1.0)
+        if x > 0.0:
+            best.assign(tf.minimum(best, x))
+        return x
+
+    with record(tmp_path, mode="edges") as run:
+        for x in (-1.0, -2.0, 3.0):
+            keep_best(tf.constant(x))
+    verdict = explain(run.trace)
+    assert not verdict.is_trouble, full_lines(verdict)
+
+
 def test_a_bad_value_made_before_the_call_is_not_the_function_s(tmp_path: Path) -> None:
     double = tf.function(lambda x: 2.0 * x)
     with record(tmp_path, mode="edges") as run:

@@ -12,7 +12,7 @@ from tdbg.errors import TdbgCommandError
 
 
 class Command(BaseCommand):
-    """Write the verdict and its plots as one HTML file to send to somebody."""
+    """Write the verdict, plots and coverage as one HTML file that needs nothing else."""
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         add_trace_argument(parser)

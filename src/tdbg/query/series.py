@@ -6,6 +6,7 @@ elements. Where a trace has more steps than ``MOST_POINTS``, neighbouring steps 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -63,12 +64,20 @@ class Series:
 
     def history(self, op: int, slot: int = 0, name: str = "") -> Curve:
         """One output over steps: mean as the value, least and greatest element, how many were bad."""
-        found = self._db.execute(
-            f"SELECT {self._at}, avg(mean) FILTER (NOT isnan(mean)), {_EXTREMES}, {_BAD} FROM tensors "
-            f"WHERE process = {self._process} AND op = ? AND slot = ? AND {_OUTPUT} GROUP BY 1 ORDER BY 1",
-            [op, slot],
-        ).fetchall()
-        return Curve(name or function_name(self._program.ops[op].type), tuple(Point(*row) for row in found))
+        return self.histories([(op, slot, name)])[0]
+
+    def histories(self, wanted: Sequence[tuple[int, int, str]]) -> list[Curve]:
+        """Several (op, slot, name) in one scan."""
+        found: dict[tuple[int, int], list[Point]] = {(op, slot): [] for op, slot, _ in wanted}
+        for op, slot, *point in self._db.execute(
+            f"SELECT op, slot, {self._at} AS at, avg(mean) FILTER (NOT isnan(mean)), {_EXTREMES}, {_BAD} FROM tensors "
+            f"WHERE process = {self._process} AND op IN (SELECT unnest(?)) AND {_OUTPUT} GROUP BY 1, 2, 3 ORDER BY 3",
+            [[op for op, _, _ in wanted]],
+        ).fetchall():
+            if (op, slot) in found:
+                found[(op, slot)].append(Point(*point))
+        ops = self._program.ops
+        return [Curve(name or function_name(ops[op].type), tuple(found[(op, slot)])) for op, slot, name in wanted]
 
     def gradient_by_layer(self) -> list[Curve]:
         """The norm over all tensors of the gradient that belong to a layer; the layers in forward order."""

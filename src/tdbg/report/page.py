@@ -103,12 +103,14 @@ def _origin_plots(series: Series, origin: Origin | None) -> Iterator[Html]:
     if origin is None:
         return
     said = "mean; shaded: from min to max of the finite elements"
-    history = series.history(origin.op.number, origin.row.slot, origin.what)
-    if history.points:
-        yield plot(f"Where it began: {origin.what}", [history], said, band=True)
-    for fact in origin.inputs[:_MOST_INPUTS]:
-        is_own = not fact.row.flags & Flag.EVIDENCE
-        history = series.history(fact.op.number, fact.row.slot if is_own else 0, fact.op.type)
+    facts = origin.inputs[:_MOST_INPUTS]
+    # A copy that was kept as evidence has the number of the input for its slot.
+    slots = [0 if fact.row.flags & Flag.EVIDENCE else fact.row.slot for fact in facts]
+    wanted = [(origin.op.number, origin.row.slot, origin.what)]
+    wanted += [(fact.op.number, slot, fact.op.type) for fact, slot in zip(facts, slots, strict=True)]
+    own, *inputs = series.histories(wanted)
+    yield plot(f"Where it began: {origin.what}", [own], said, band=True)
+    for fact, history in zip(facts, inputs, strict=True):
         if _is_drawn(history):
             yield plot(f"Its input {fact.index}: {fact.op.type}", [history], said, band=True)
 
@@ -159,7 +161,9 @@ def _recording(trace: Trace) -> Html:
     started = info.get("started")
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(started / 1e9)) if isinstance(started, int) else "unknown"
     versions = info.get("versions") or {}
-    ended = {"finished": "it finished", "exception": "an exception", "interrupted": "Ctrl-C"}.get(str(end.get("how")))
+    ended = {"finished": "finished", "exception": "by an exception", "interrupted": "by Ctrl-C"}.get(
+        str(end.get("how"))
+    )
     facts = [
         ("command", tag("code", shlex.join(map(str, info.get("argv") or ["unknown"])))),
         ("versions", ", ".join(f"{name} {version}" for name, version in versions.items()) or "unknown"),
@@ -168,7 +172,7 @@ def _recording(trace: Trace) -> Html:
             f"{info.get('host', 'unknown')}, {len(trace.processes)} process{'es' if len(trace.processes) > 1 else ''}",
         ),
         ("began", when),
-        ("ended by", ended or trace.processes[0].state),
+        ("end", ended or trace.processes[0].state),
         ("trace", tag("code", trace.path.name)),
     ]
     return join(

@@ -22,7 +22,8 @@ pre .here{background:var(--badbg);font-weight:600}
 pre .add{background:var(--add)}pre .del{background:var(--del)}pre .n{display:inline;padding:0 14px 0 0;color:var(--dim);
 user-select:none}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:14px}
-th,td{text-align:left;padding:4px 14px 4px 0;border-bottom:1px solid var(--line);vertical-align:top}
+th,td{text-align:left;padding:4px 14px 4px 0;border-bottom:1px solid var(--line);vertical-align:top;
+overflow-wrap:normal}
 th{font-weight:600;color:var(--dim)}td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 18px;margin:8px 0}dt{color:var(--dim)}dd{margin:0}
 ul{margin:6px 0;padding-left:20px}.plots{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:16px}

@@ -40,17 +40,21 @@ class Edges:
         recorder.note("edges", NOTE)
 
     def before(self, function: Any, name: str, stack: int, args: Sequence[Any]) -> tuple[list[Any], list[_Variable]]:
-        """What the call is given, with the value of each variable in the place of its handle; and the variables."""
+        """What the call is given, with the value of each variable in the place of its handle; and the variables that
+        can go bad in it. One that is bad already (a running minimum begins with infinity) tells nothing of the call."""
         variables = self._known.get((name, stack))
         if variables is None:
             variables = self._known[(name, stack)] = self._find(function, stack, args)
-        given = list(args)
+        given, good = list(args), []
         for variable in variables:
-            value = _read(args[variable.at], variable.dtype)
+            handle = args[variable.at]
+            value, is_bad = _read(handle, variable.dtype), False
             if value is not None:
-                self._lib.eager(variable.before, [args[variable.at]], [value], self._dtypes, 0, self._as_buffer)
+                is_bad = self._lib.eager(variable.before, [handle], [value], self._dtypes, 0, self._as_buffer)
                 given[variable.at] = value
-        return given, variables
+            if not is_bad:
+                good.append(variable)
+        return given, good
 
     def after(self, execution: int, variables: Sequence[_Variable], args: Sequence[Any]) -> None:
         for variable in variables:
