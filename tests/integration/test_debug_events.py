@@ -366,15 +366,6 @@ def test_a_full_disk_leaves_nothing_and_is_one_sentence(stock, tmp_path):
 # ---- TensorBoard
 
 
-def tensorboard_python() -> str | None:
-    """A Python that has TensorBoard and TensorFlow: this one, or the one that TDBG_TEST_TENSORBOARD names."""
-    for python in (sys.executable, os.environ.get("TDBG_TEST_TENSORBOARD")):
-        code = "import tensorboard.plugins.debugger_v2"
-        if python and subprocess.run([python, "-c", code], capture_output=True).returncode == 0:
-            return python
-    return None
-
-
 SERVER = """
 import sys
 from tensorboard import program
@@ -387,11 +378,9 @@ sys.stdin.read()
 
 @pytest.fixture(scope="module")
 def tensorboard(live):
-    python = tensorboard_python()
-    if python is None:
-        pytest.skip("TensorBoard is not installed; TDBG_TEST_TENSORBOARD may name a Python that has it")
+    pytest.importorskip("tensorboard.plugins.debugger_v2")
     server = subprocess.Popen(
-        [python, "-c", SERVER, str(live[1])], env=environment() | {"PYTHONPATH": ""}, text=True,
+        [sys.executable, "-c", SERVER, str(live[1])], env=environment() | {"PYTHONPATH": ""}, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
@@ -403,11 +392,15 @@ def tensorboard(live):
             with urllib.request.urlopen(f"{address}data/plugin/debugger-v2{route}?{words}", timeout=60) as answer:
                 return json.load(answer)
 
-        while "__default_debugger_run__" not in get("/runs"):
-            pass
+        def until(is_loaded):  # TensorBoard reads in the background
+            for _ in range(2000):
+                if is_loaded():
+                    return
+            raise AssertionError("TensorBoard did not load the directory")
+
+        until(lambda: "__default_debugger_run__" in get("/runs"))
         expected = read(live[1]).num_executions()
-        while get("/execution/digests", begin=0, end=0)["num_digests"] < expected:
-            pass
+        until(lambda: get("/execution/digests", begin=0, end=0)["num_digests"] >= expected)
         yield get
     finally:
         server.communicate()

@@ -6,74 +6,28 @@ graph is finished (control inputs, call ops, arguments and results) is written t
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tensorflow.python.framework import tensor_util
 from tensorflow.python.ops import control_flow_util
 
 from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
-from tdbg.model import DType, Flag, Mode, Phase
-from tdbg.tensorflow.checks import Checks, KnownOp, can_make, is_checked
+from tdbg.model import Flag, Mode, Phase
+from tdbg.tensorflow import attributes
+from tdbg.tensorflow.checks import Checks, KnownOp
+from tdbg.tensorflow.choice import Choice
 from tdbg.tensorflow.dtypes import code_of
+from tdbg.tensorflow.graph_record import GraphRecord, NewOp
 from tdbg.tensorflow.observers import NAMES, is_observer
-from tdbg.tensorflow.op_kinds import (
-    CALLS,
-    DEBUGGER_V2_SKIPS,
-    DEBUGGERS,
-    ENTRANCES,
-    RISKY,
-    SAFE,
-    SILENT,
-    writes_variable,
-)
-from tdbg.tensorflow.signatures import NOT_TRACED
+from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, RISKY, writes_variable
 
-_LONGEST_ATTRIBUTE = 200
-_to_json = json.JSONEncoder(check_circular=False).encode
 _OBSERVER_NAME = re.compile(re.escape(NAMES) + r"(\d+)_\d+")
-
-
-class NewOp(NamedTuple):
-    """An op as TensorFlow's callback tells of it."""
-
-    number: int
-    type: str
-    name: str
-    inputs: Sequence[Any]
-    attrs: Any
-    outputs: Sequence[Any]
-    dtypes: list[DType]  # of the outputs
-    stack: int
-    phase: Phase
-    forward: int
-
-
-class GraphRecord:
-    """What tdbg keeps of one FuncGraph while the program runs."""
-
-    def __init__(self, number: int, name: str, is_outermost: bool, detached: bool, compiled: bool, stack: int) -> None:
-        self.number, self.name, self.is_outermost, self.stack = number, name, is_outermost, stack
-        self.detached, self.compiled = detached, compiled  # detached: a dataset's, which runs apart from any call
-        self.ops: dict[str, int] = {}  # op name -> op number
-        self.calls: dict[str, tuple[int, Phase, int]] = {}  # not written yet: op name -> stack, phase, forward
-        self.fresh_reads: set[str] = set()  # variables whose value is known: read or assigned, and not changed since
-        self.has_gradient = self.has_update = False
-        self.controls: set[tuple[int, int]] = set()  # control edges already written
-        # Names of ops that no other op needs and that must run all the same; the ops would keep their graph alive.
-        self.watches: list[str] = []
-        self.traced = NOT_TRACED
-        self.watched_calls: set[str] = set()  # calls of functions that cannot be looked inside
-
-    @property
-    def trains(self) -> bool:
-        return self.has_gradient and self.has_update
 
 
 class Graphs:
@@ -85,7 +39,7 @@ class Graphs:
         self._recorder, self._sources, self._policy, self._observers = recorder, sources, policy, observers
         self._next_op = next_op
         self._every_op = recorder.config.every_op
-        self._only_health = recorder.config.mode == Mode.HEALTH
+        self._choice = Choice(recorder.config, policy, strings=observers.name != "python")
         self._keeps_rows = recorder.config.records and recorder.config.mode != Mode.EDGES
         self.checks: Checks | None = None  # set while the program is to stop at the first bad value
         self._records: weakref.WeakKeyDictionary[Any, GraphRecord] = weakref.WeakKeyDictionary()
@@ -141,12 +95,11 @@ class Graphs:
         if op_type in CALLS:  # taking its gradient may give it more inputs, so it is written when the graph is finished
             record.calls[name] = stack, phase, forward
             return None
-        choose = self._choose_like_debugger_v2 if self._every_op else self._choose
-        slots = choose(record, op, info.user.file if info.user else "")
+        slots = self._choice.slots(record, op, info.user.file if info.user else "")
         self._write_op(record, op, observed=bool(slots))
         if op_type == "Const" and op.dtypes[0].is_floating and not self._every_op and self._keeps_rows:
             self._constant(record, op)
-        checked = self._checked(op)
+        checked = self._choice.checked(self.checks, op)
         if not (slots or checked) or record.compiled:
             return None
         if self._every_op or op_type.startswith("Placeholder"):
@@ -170,37 +123,6 @@ class Graphs:
             setattr(record, attribute, True)
             graph = getattr(graph, "outer_graph", None)
             record = self._records.get(graph) if graph is not None else None  # type: ignore[assignment]
-
-    def _choose(self, record: GraphRecord, op: NewOp, file: str) -> list[int]:
-        """The output slots worth an observer."""
-        if op.type == "AssignVariableOp":
-            record.fresh_reads.add(op.inputs[0].name)  # what is read next is what was just assigned
-        elif writes_variable(op.type) and op.inputs:
-            record.fresh_reads.discard(op.inputs[0].name)
-        if op.name.startswith(NAMES):  # an observer, where they are Python code
-            return []
-        if not self._keeps_rows or op.type in SILENT or op.type == "Const" or (self._only_health and op.type in SAFE):
-            return []
-        if op.type == "ReadVariableOp":
-            if op.inputs[0].name in record.fresh_reads or (self._only_health and op.phase == Phase.UPDATE):
-                return []  # the same value as the read before, or an optimizer's own state
-            record.fresh_reads.add(op.inputs[0].name)
-        wanted = self._policy.input_dtypes if op.type in ENTRANCES and record.is_outermost else self._policy.dtypes
-        slots = [slot for slot, dtype in enumerate(op.dtypes) if dtype in wanted]
-        if slots and self._policy.is_filtered and not self._policy.wants_op(op.type, op.name, file):
-            return []
-        if self._only_health and op.phase == Phase.UPDATE:  # not the scalars of an optimizer's schedule
-            return [slot for slot in slots if op.outputs[slot].shape.num_elements() != 1]
-        return slots
-
-    def _checked(self, op: NewOp) -> list[int]:
-        """The output slots that may stop the program."""
-        if self.checks is None or op.name.startswith(NAMES) or not can_make(op.type, op.inputs):
-            return []
-        slots = [slot for slot, dtype in enumerate(op.dtypes) if dtype.is_floating and is_checked(op.type, slot)]
-        if op.phase == Phase.UPDATE and op.type not in RISKY:  # an optimizer's schedule: there are many, all small
-            return [slot for slot in slots if op.outputs[slot].shape.num_elements() != 1]
-        return slots
 
     def _watch_unknown(self, graph: Any, record: GraphRecord) -> None:
         """Calls of functions that were made before recording began: their results at least are looked at."""
@@ -250,16 +172,6 @@ class Graphs:
                 record.watches.append(self._observers.watch(graph, op.outputs[slot], ids, evidence).name)
                 record.watched_calls.add(op.name)
 
-    def _choose_like_debugger_v2(self, record: GraphRecord, op: NewOp, file: str) -> list[int]:
-        """Every output of the mode's element types. Each is watched beside the data flow, as Debugger V2 does: then it
-        has a row too when no other op needs it."""
-        if op.type in DEBUGGER_V2_SKIPS:
-            return []
-        wanted_dtypes = self._policy.dtypes - ({DType.STRING} if self._observers.name == "python" else set())
-        slots = [slot for slot, dtype in enumerate(op.dtypes) if dtype in wanted_dtypes]
-        wanted = not slots or not self._policy.is_filtered or self._policy.wants_op(op.type, op.name, file)
-        return slots if wanted else []
-
     def _watch_op(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> None:
         if record.detached and not self._every_op:
             return
@@ -294,7 +206,7 @@ class Graphs:
         return replaced
 
     def _constant(self, record: GraphRecord, op: NewOp) -> None:
-        proto = dict(_pairs(op.attrs)).get("value")
+        proto = dict(attributes.pairs(op.attrs)).get("value")
         if proto is not None:
             array = tensor_util.MakeNdarray(proto.tensor)
             self._recorder.push_array(op.number, 0, record.number, Flag.INPUT, array)
@@ -323,7 +235,7 @@ class Graphs:
                 [self._number(record, name) for name, _ in sources],
                 [slot for _, slot in sources],
                 [int(dtype) for dtype in op.dtypes],
-                _attributes(op.attrs),
+                attributes.as_text(op.attrs),
                 op.stack,
                 int(op.phase),
                 op.forward,
@@ -420,33 +332,3 @@ def _made_by(tensor: Any) -> tuple[str, int]:
 
 def _callees(op: Any) -> list[str]:
     return [value.func.name for value in op.node_def.attr.values() if value.HasField("func")]
-
-
-def _attributes(attrs: Any) -> str:
-    """Attributes as JSON text; large ones (constants, serialised graphs) are named by their size only."""
-    return _to_json({str(key): _plain(value) for key, value in _pairs(attrs)})
-
-
-def _pairs(attrs: Any) -> Iterable[tuple[str, Any]]:
-    """Attributes come as a dictionary or as a flat tuple of names and values."""
-    return attrs.items() if isinstance(attrs, dict) else zip(attrs[::2], attrs[1::2], strict=False)
-
-
-def _plain(value: Any) -> Any:
-    kind = value.WhichOneof("value") if hasattr(value, "WhichOneof") else None
-    if kind == "type":
-        return code_of(value.type).label
-    if kind is None:
-        return value if isinstance(value, (bool, int, float)) else str(value)[:_LONGEST_ATTRIBUTE]
-    if kind in ("i", "f", "b"):
-        return getattr(value, kind)
-    if kind == "s":
-        return value.s.decode("utf-8", "replace") if len(value.s) < _LONGEST_ATTRIBUTE else f"<{len(value.s)} bytes>"
-    if kind == "func":
-        return value.func.name
-    if kind == "tensor":
-        dims = [dim.size for dim in value.tensor.tensor_shape.dim]
-        return f"<tensor {code_of(value.tensor.dtype).label} {dims}>"
-    if kind == "shape":
-        return [dim.size for dim in value.shape.dim] if not value.shape.unknown_rank else None
-    return str(value)[:_LONGEST_ATTRIBUTE]
