@@ -33,6 +33,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/debug_events.py
 	$(BIN)/python benchmarks/why.py
 	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/overhead.py --every-mode --programs transformer-128 --rounds 3
 
 clean:
 	rm -rf $(VENV) build src/tdbg.egg-info src/tdbg/native/*.so

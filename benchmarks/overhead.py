@@ -30,6 +30,12 @@ WAYS = {
     "v2-FULL_HEALTH": "Debugger V2 FULL_HEALTH",
     "v2-check_numerics": "TensorFlow's check_numerics",
 }
+USUAL = ",".join(WAYS)
+# Debugger V2's own function, stock and on tdbg's recorder, in every mode; FULL_NUMERICS was never built in the stock one.
+MODES = ("NO_TENSOR", "CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "FULL_NUMERICS", "SHAPE", "FULL_TENSOR")
+WAYS |= {f"dump-{mode}": f"tdbg's dump {mode}" for mode in MODES}
+WAYS |= {f"v2-{mode}": f"Debugger V2 {mode}" for mode in MODES if mode != "FULL_NUMERICS"}
+EVERY_MODE = ",".join(["plain", *(way for mode in MODES for way in (f"dump-{mode}", f"v2-{mode}") if way in WAYS)])
 BUILDS = 5
 PROGRAMS = {"transformer-128": (20, 60), "transformer-512": (3, 12), "eager": (20, 60)}  # steps a round, warm-up
 
@@ -50,12 +56,15 @@ def switch_on(way: str, folder: str) -> None:
             tdbg.enable(f"{folder}/{way}.tdbg", mode=way.removeprefix("tdbg-"))
         elif way == "disabled":
             tdbg.enable(f"{folder}/{way}.tdbg")
-    elif way.startswith("v2-"):
+    elif way.startswith(("v2-", "dump-")):
         import tensorflow as tf
 
-        tf.debugging.experimental.enable_dump_debug_info(
-            f"{folder}/{way}", tensor_debug_mode=way.removeprefix("v2-"), circular_buffer_size=-1
-        )
+        from tdbg.tensorflow import enable_dump_debug_info
+
+        enable = enable_dump_debug_info
+        if way.startswith("v2-"):
+            enable = tf.debugging.experimental.enable_dump_debug_info
+        enable(f"{folder}/{way}", tensor_debug_mode=way.partition("-")[2], circular_buffer_size=-1)
 
 
 def eager_step():
@@ -170,7 +179,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--programs", default=",".join(PROGRAMS))
-    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--ways", default=USUAL)
+    parser.add_argument("--every-mode", action="store_const", const=EVERY_MODE, dest="ways")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()

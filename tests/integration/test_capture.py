@@ -692,3 +692,18 @@ def test_steps_that_were_told(tmp_path: Path) -> None:
                 x.assign_sub(tape.gradient(y, x))
     assert [row["step"] for row in run.rows("Sin")] == [0, 0, 1, 1, 10, 10]
     assert {row["source"] for row in run.table("steps")} == {"start", "told"}
+
+
+def test_a_gradient_in_a_function_and_an_update_outside_are_a_step(tmp_path: Path) -> None:
+    weights = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def gradient_of(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(weights * x))
+        return tape.gradient(loss, weights)
+
+    with record(tmp_path) as run:
+        for _ in range(3):
+            weights.assign_sub(0.01 * gradient_of(tf.constant([1.0, 2.0])))
+    assert [row["step"] for row in run.table("steps")] == [0, 1, 2]

@@ -1,7 +1,7 @@
 """Signs of training in (a gradient, an update, a new forward pass), step numbers out.
 
 A step is one training step. It is found without being told: once a gradient was taken and variables were updated, the
-next forward pass under a tape, or the next call of a function that trains, begins a new step. ``tdbg.step()`` says it
+next forward pass under a tape, or the next call of a function that takes a gradient, begins a new step. ``tdbg.step()`` says it
 instead, and from then on nothing is guessed.
 """
 
@@ -52,7 +52,7 @@ class Steps:
             self._saw_update = True
 
     def forward_begins(self) -> None:
-        """A new tape, or a function that trains."""
+        """A new tape, or a function that takes a gradient."""
         if self._saw_update and not self._told:
             with self._lock:
                 if self._saw_update:

@@ -124,6 +124,13 @@ class Case:
     def fact(self, index: int) -> InputFact | None:
         return next((fact for fact in self.inputs if fact.index == index), None)
 
+    @property
+    def knows_inputs(self) -> bool:
+        """Whether a row tells of each input that the op has."""
+        if self.op.graph < 0:
+            return bool(self.inputs)
+        return {fact.index for fact in self.inputs} >= set(range(len(self.op.inputs)))
+
     def input(self, index: int) -> Row | None:
         fact = self.fact(index)
         return fact.row if fact else None

@@ -39,7 +39,3 @@ class GraphRecord:
         self.watches: list[str] = []
         self.traced = NOT_TRACED
         self.watched_calls: set[str] = set()  # calls of functions that cannot be looked inside
-
-    @property
-    def trains(self) -> bool:
-        return self.has_gradient and self.has_update

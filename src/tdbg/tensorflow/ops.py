@@ -238,7 +238,7 @@ class Capture:
             record = self.graphs.function(name)
             if record is None:
                 self.graphs.unknown_function(name)
-            elif record.trains:
+            elif record.has_gradient:
                 self.steps.forward_begins()
             if not self.steps.recording and not (self._checks is not None and record is not None and record.compiled):
                 return Call(-1, -1, record, args, 0)

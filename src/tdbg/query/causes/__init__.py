@@ -91,4 +91,6 @@ def find_cause(case: Case) -> Cause:
         cause = candidate(case)
         if cause is not None:
             return cause
-    return Cause("unknown", "its inputs are finite and its output is not")
+    if case.knows_inputs:
+        return Cause("unknown", "its inputs are finite and its output is not")
+    return Cause("unknown", "its output is bad, and not all of its inputs were recorded")
