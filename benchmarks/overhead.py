@@ -31,7 +31,7 @@ WAYS = {
     "v2-check_numerics": "TensorFlow's check_numerics",
 }
 USUAL = ",".join(WAYS)
-# Debugger V2's own function, stock and on tdbg's recorder, in every mode; FULL_NUMERICS was never built in the stock one.
+# Debugger V2's own function, stock and on tdbg's recorder, in every mode; stock has no FULL_NUMERICS.
 MODES = ("NO_TENSOR", "CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "FULL_NUMERICS", "SHAPE", "FULL_TENSOR")
 WAYS |= {f"dump-{mode}": f"tdbg's dump {mode}" for mode in MODES}
 WAYS |= {f"v2-{mode}": f"Debugger V2 {mode}" for mode in MODES if mode != "FULL_NUMERICS"}
@@ -57,14 +57,12 @@ def switch_on(way: str, folder: str) -> None:
         elif way == "disabled":
             tdbg.enable(f"{folder}/{way}.tdbg")
     elif way.startswith(("v2-", "dump-")):
-        import tensorflow as tf
-
-        from tdbg.tensorflow import enable_dump_debug_info
-
-        enable = enable_dump_debug_info
         if way.startswith("v2-"):
-            enable = tf.debugging.experimental.enable_dump_debug_info
-        enable(f"{folder}/{way}", tensor_debug_mode=way.partition("-")[2], circular_buffer_size=-1)
+            from tensorflow.debugging.experimental import enable_dump_debug_info
+        else:
+            from tdbg.tensorflow import enable_dump_debug_info
+
+        enable_dump_debug_info(f"{folder}/{way}", tensor_debug_mode=way.partition("-")[2], circular_buffer_size=-1)
 
 
 def eager_step():

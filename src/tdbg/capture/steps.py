@@ -1,8 +1,8 @@
 """Signs of training in (a gradient, an update, a new forward pass), step numbers out.
 
 A step is one training step. It is found without being told: once a gradient was taken and variables were updated, the
-next forward pass under a tape, or the next call of a function that takes a gradient, begins a new step. ``tdbg.step()`` says it
-instead, and from then on nothing is guessed.
+next forward pass under a tape, or the next call of a function that takes a gradient, begins a new step.
+``tdbg.step()`` says it instead, and from then on nothing is guessed.
 """
 
 from __future__ import annotations
