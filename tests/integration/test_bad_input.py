@@ -61,6 +61,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of its own with both traces, and the current one."""
     shutil.copytree(recorded, tmp_path / "here")
+    (tmp_path / "here" / "plain").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     return tmp_path / "here"
 
@@ -83,7 +84,7 @@ WORDS = {
     "trace exists": (["run", "-o", "sealed.tdbg", "train.py"], "not overwritten without --force"),
     "force on a folder that is no trace": (["run", "--force", "-o", ".", "train.py"], "overwrites traces only"),
     "missing trace": (["why", "nowhere.tdbg"], "record one with: tdbg run -o nowhere.tdbg"),
-    "folder that is no trace": (["why", "."], "record one with: tdbg run"),
+    "folder that is no trace": (["why", "plain"], "record one with: tdbg run"),
     "file for a trace": (["info", "train.py"], "a trace is a folder such as run.tdbg"),
     "two traces": (["why", "a", "b"], "see: tdbg why --help"),
     "wrong SQL": (["sql", "sealed.tdbg", "SELEC 1"], "SELEC"),

@@ -210,7 +210,8 @@ def test_what_a_call_gave_back_leads_the_verdict_into_the_call(tmp_path: Path, c
     disable_dump_debug_info()
     assert main(["why", "--json", str(tmp_path)]) == 1
     verdict = json.loads(capsys.readouterr().out)
-    assert verdict["origin"]["op"] in ("SqrtGrad", "RealDiv") and verdict["origin"]["phase"] == "backward"
+    first = verdict["origins"][0]
+    assert first["op_type"] in ("SqrtGrad", "RealDiv") and first["kind"] == "backward"
 
 
 def test_the_newest_trace_of_a_root_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

@@ -31,8 +31,9 @@ def verdict(run: Recorded) -> Verdict:
 
 def named(verdict: Verdict) -> tuple[str, tuple[str, int]]:
     """The op that a verdict names, and its line."""
-    assert verdict.op is not None and verdict.frame is not None, verdict
-    return verdict.op.type, (verdict.frame.file, verdict.frame.line)
+    first = verdict.first
+    assert first is not None and first.frame is not None, verdict
+    return first.op.type, (first.frame.file, first.frame.line)
 
 
 # ---- functions
@@ -69,7 +70,7 @@ def test_a_concrete_function_of_before_is_noted_and_its_results_recorded(tmp_pat
     ]
     (given,) = [row for row in run.tensors if row["of"]["type"].startswith("__inference_logarithm") and row["neg_inf"]]
     assert run.line(given["of"]) == here("the call")
-    assert verdict(run).origin.seq == given["seq"]
+    assert verdict(run).first.row.seq == given["seq"]
     assert [row["min"] for row in run.rows("Log")] == pytest.approx([np.log(3.0)])  # a new tracing, with observers
 
 
@@ -184,7 +185,7 @@ def test_nan_made_in_a_custom_gradient(tmp_path: Path, as_graph: bool) -> None:
     with record(tmp_path) as run:
         (tf.function(step) if as_graph else step)()
     assert named(verdict(run)) == ("Sqrt", here("the root in the gradient"))
-    assert verdict(run).cause.name == "sqrt_of_negative"
+    assert verdict(run).first.cause.name == "sqrt_of_negative"
 
 
 def spoiled(x):
@@ -324,5 +325,5 @@ def test_a_model_that_was_loaded_before_is_noted(tmp_path: Path, saved_model: st
     assert "Log" not in run.op_types()
     (given,) = [row for row in run.tensors if "PartitionedCall" in row["of"]["type"]]
     assert (given["dims"], given["neg_inf"]) == ((1, 2), 1)
-    assert verdict(run).origin.seq == given["seq"]
-    assert any("was not looked inside" in text for text in verdict(run).caveats)
+    assert verdict(run).first.row.seq == given["seq"]
+    assert any("was not looked inside" in text for text in verdict(run).coverage.notes)

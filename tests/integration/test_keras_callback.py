@@ -68,8 +68,11 @@ def test_training_stops_at_the_end_of_the_first_batch_with_trouble(capsys: pytes
     assert len(history.history["loss"]) == 1
     assert debugger.trace == Path("run.tdbg").absolute() and is_closed(debugger.trace)
     assert batches_of(debugger.trace) == {0, 1, 2}
-    assert debugger.verdict.is_trouble and debugger.verdict.op.type == "Log"
-    assert (debugger.verdict.frame.file, debugger.verdict.frame.line) == (__file__, line_with(__file__, "the log"))
+    assert debugger.verdict.is_trouble and debugger.verdict.first.op.type == "Log"
+    assert (debugger.verdict.first.frame.file, debugger.verdict.first.frame.line) == (
+        __file__,
+        line_with(__file__, "the log"),
+    )
     printed = capsys.readouterr().err
     assert "Log → NaN" in printed and "next:  tdbg" in printed and "run.tdbg" in printed
 
@@ -84,7 +87,7 @@ def test_a_healthy_training_goes_on_to_its_end(capsys: pytest.CaptureFixture) ->
 def test_it_can_let_training_go_on_and_be_silent(capsys: pytest.CaptureFixture) -> None:
     debugger = Debugger("run.tdbg", stop_on_alert=False, verdict=False)
     assert len(fit(make_model(), debugger, BAD_INPUTS).history["loss"]) == 3
-    assert debugger.verdict.op.type == "Log" and batches_of(debugger.trace) == set(range(12))
+    assert debugger.verdict.first.op.type == "Log" and batches_of(debugger.trace) == set(range(12))
     assert capsys.readouterr().err == ""
 
 
@@ -97,7 +100,7 @@ def test_harmless_infinities_do_not_stop_it() -> None:
     model.compile(optimizer="sgd", loss="mse")
     debugger = Debugger("run.tdbg", verdict=False)
     assert len(fit(model, debugger).history["loss"]) == 3
-    assert not debugger.verdict.is_trouble and debugger.verdict.benign > 0
+    assert not debugger.verdict.is_trouble and debugger.verdict.benign
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,7 @@ def test_when_nothing_was_recorded_it_says_so(capsys: pytest.CaptureFixture) -> 
 def test_bad_values_of_the_validation_stop_the_training() -> None:
     debugger = Debugger("run.tdbg", verdict=False)
     history = fit(make_model(), debugger, validation_data=(BAD_INPUTS, TARGETS))
-    assert len(history.history["loss"]) == 1 and debugger.verdict.op.type == "Log"
+    assert len(history.history["loss"]) == 1 and debugger.verdict.first.op.type == "Log"
 
 
 def test_a_model_that_was_trained_before_is_traced_again() -> None:
@@ -139,7 +142,7 @@ def test_a_model_that_was_trained_before_is_traced_again() -> None:
     model.fit(INPUTS, TARGETS, batch_size=8, verbose=0)
     debugger = Debugger("run.tdbg", verdict=False)
     fit(model, debugger, BAD_INPUTS)
-    assert debugger.verdict.op.type == "Log"
+    assert debugger.verdict.first.op.type == "Log"
 
 
 @pytest.mark.parametrize("options", [{"jit_compile": True}, {"run_eagerly": True}, {"steps_per_execution": 2}])
@@ -148,7 +151,7 @@ def test_models_compiled_otherwise(options: dict[str, Any]) -> None:
     fit(make_model(**options), debugger, BAD_INPUTS)
     assert is_closed(debugger.trace)
     if "jit_compile" not in options or importlib.util.find_spec("tdbg.tensorflow.xla") is not None:
-        assert debugger.verdict.op.type == "Log"
+        assert debugger.verdict.first.op.type == "Log"
 
 
 # ---- evaluate and predict
@@ -157,10 +160,10 @@ def test_models_compiled_otherwise(options: dict[str, Any]) -> None:
 def test_evaluate_and_predict(capsys: pytest.CaptureFixture) -> None:
     model, debugger = make_model(), Debugger("run.tdbg")
     model.evaluate(BAD_INPUTS, TARGETS, batch_size=8, verbose=0, callbacks=[debugger])
-    assert debugger.trace == Path("run.tdbg").absolute() and debugger.verdict.op.type == "Log"
+    assert debugger.trace == Path("run.tdbg").absolute() and debugger.verdict.first.op.type == "Log"
     assert len(Recorded(debugger.trace).rows("Log", eager=False)) == 3
     outputs = model.predict(BAD_INPUTS, batch_size=8, verbose=0, callbacks=[debugger])
-    assert debugger.trace == Path("run-2.tdbg").absolute() and debugger.verdict.op.type == "Log"
+    assert debugger.trace == Path("run-2.tdbg").absolute() and debugger.verdict.first.op.type == "Log"
     assert len(outputs) == 24 and is_closed(debugger.trace)
 
 
@@ -198,7 +201,7 @@ def test_beside_a_recording_of_the_program_it_only_watches(capsys: pytest.Captur
     for _ in range(2):
         assert len(fit(make_model(), debugger, BAD_INPUTS).history["loss"]) == 1
     assert tdbg.disable() == debugger.trace == Path("mine.tdbg").absolute()
-    assert debugger.verdict.op.type == "Log" and not Path("run.tdbg").exists()
+    assert debugger.verdict.first.op.type == "Log" and not Path("run.tdbg").exists()
     assert capsys.readouterr().err.count("only watches") == 1
 
 
@@ -209,7 +212,7 @@ model = keras.Sequential([keras.layers.Lambda(tf.math.log), keras.layers.Dense(1
 model.compile(optimizer="sgd", loss="mse")
 debugger = Debugger("mine.tdbg")
 history = model.fit(-np.ones([32, 2]), np.ones([32, 1]), batch_size=8, epochs=3, verbose=0, callbacks=[debugger])
-print(len(history.history["loss"]), debugger.trace.name, debugger.verdict.op.type)
+print(len(history.history["loss"]), debugger.trace.name, debugger.verdict.first.op.type)
 """
 
 

@@ -50,7 +50,7 @@ def test_a_function_is_looked_into_and_compiled_again_afterwards(
     assert run.line(run.ops_of("Sin")[0]) == (__file__, line_with(__file__, "inside"))
     assert capsys.readouterr().err.count("function compiled runs without XLA") == 1
     assert [row["kind"] for row in run.table("notes")] == ["xla"]
-    assert "XLA was switched off for compiled" in explain(run.trace).caveats[0]
+    assert "XLA was switched off for compiled" in explain(run.trace).coverage.notes[0]
 
 
 def test_a_function_that_was_first_called_under_tdbg(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_kept_functions_have_rows_of_what_went_in_and_came_out(tmp_path: Path) -
     assert run.line(rows[1]["of"]) == (__file__, line_with(__file__, "the call"))
     assert run.call(rows[1]["execution"])["op"] == rows[1]["op"]
     assert [row["kind"] for row in run.table("notes")] == ["xla"]
-    assert "only what went in and came out" in explain(run.trace).caveats[0]
+    assert "only what went in and came out" in explain(run.trace).coverage.notes[0]
 
 
 def test_kept_functions_inside_others(tmp_path: Path) -> None:

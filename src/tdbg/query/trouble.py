@@ -148,7 +148,20 @@ class Trouble:
             return None
         op = self._program.ops[row.op]
         readers = [reader for reader in self._readers.get(op.number, ()) if reader.phase == op.phase]
-        return readers[0] if readers else None
+        return next((reader for reader in readers if (reader.number, row.execution) in self._ran), None)
+
+    @cached_property
+    def _ran(self) -> set[tuple[int, int]]:
+        """(op, execution) of the readers of bad values that ran: a program may have been stopped before them."""
+        readers = ", ".join({str(reader.number) for readers in self._readers.values() for reader in readers})
+        executions = ", ".join({str(row.execution) for row in self._known})
+        if not readers or not executions:
+            return set()
+        found = self._rows.query(
+            f"SELECT DISTINCT op, execution FROM tensors WHERE process = {self._process} AND op IN ({readers}) "
+            f"AND execution IN ({executions})"
+        )
+        return {(op, execution) for op, execution in found}
 
     # ---- trouble
 

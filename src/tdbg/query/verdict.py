@@ -126,6 +126,11 @@ class Verdict:
         return "bad_values" if self.origins else "unhealthy" if self.alerts else "clean"
 
     @property
+    def first(self) -> Origin | None:
+        """Where the first bad value began."""
+        return self.origins[0] if self.origins else None
+
+    @property
     def is_trouble(self) -> bool:
         return self.name != "clean"
 

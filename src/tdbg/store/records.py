@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.ma  # Arrow loads it with the first list, which would delay the first events
 import pyarrow as pa
 
 from tdbg.model import DType, Flag

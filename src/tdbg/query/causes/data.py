@@ -11,6 +11,7 @@ from tdbg.query.program import short_path
 
 _PIPELINE = Fix("look at where this data is read or computed; drop or repair such records in the pipeline")
 _SOURCES = ("IteratorGetNext", "Placeholder", "OptionalGetValue", "Const")
+_PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")  # the program's own code: a generator, tf.numpy_function
 _LOADS = ("load_weights", "load_own_variables", "set_weights", "Checkpoint.restore", "Checkpoint.read", "load_model")
 _STAGE = re.compile(r"Dataset(V\d+)?$")
 _WRITES = ("AssignVariableOp", "VarHandleOp", "Const", "Fill", "RandomStandardNormal", "Cast")
@@ -30,7 +31,8 @@ def from_checkpoint(case: Case) -> Cause | None:
 @rule(first=True)
 def initial_weights(case: Case) -> Cause | None:
     is_making = case.op.phase == Phase.OTHER or case.stack_has("initializer") or case.stack_has("_init_from_args")
-    if not (is_making and (case.row.is_input or case.op.type in _WRITES)):
+    is_left_by_call = case.op.graph < 0 and case.op.type == "AssignVariableOp"  # mode edges: after a call, not before
+    if not is_making or not (case.row.is_input or (case.op.type in _WRITES and not is_left_by_call)):
         return None
     return Cause("bad_initial_weights", "the initial value of a variable is bad", _element(case), _INITIAL)
 
@@ -40,11 +42,13 @@ _INITIAL = Fix("check the initializer, or the array that the variable is made fr
 
 @rule()
 def bad_data(case: Case) -> Cause | None:
-    if not (case.row.is_input or case.op.type.startswith(_SOURCES)):
+    if not (case.row.is_input or case.op.type.startswith((*_SOURCES, *_PYTHON))):
         return None
     name = "nan_in_data" if case.row.nan or case.row.nan is None else "inf_in_data"
     evidence = (*_sample(case), *_batch(case), *_pipeline(case))
-    return Cause(name, "the value was bad when it came in", evidence, _PIPELINE)
+    is_python = case.op.type in _PYTHON
+    reason = "Python code of the program gave a bad value" if is_python else "the value was bad when it came in"
+    return Cause(name, reason, evidence, _PIPELINE)
 
 
 def _element(case: Case) -> tuple[str, ...]:
@@ -68,7 +72,7 @@ def _is_whole(case: Case) -> bool:
 
 
 def _batch(case: Case) -> tuple[str, ...]:
-    if not case.op.type.startswith(("IteratorGetNext", "OptionalGetValue", "Placeholder")):
+    if not case.op.type.startswith(("IteratorGetNext", "OptionalGetValue", "Placeholder", *_PYTHON)):
         return ()
     before = case.runs_before()
     good = f"; the {before:,} before it {'was' if before == 1 else 'were'} good" if before else ""
