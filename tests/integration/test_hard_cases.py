@@ -185,7 +185,7 @@ def test_nan_made_in_a_custom_gradient(tmp_path: Path, as_graph: bool) -> None:
     with record(tmp_path) as run:
         (tf.function(step) if as_graph else step)()
     assert named(verdict(run)) == ("Sqrt", here("the root in the gradient"))
-    assert verdict(run).first.cause.name == "sqrt_of_negative"
+    assert verdict(run).first.cause.name == "custom_gradient"
 
 
 def spoiled(x):

@@ -100,7 +100,7 @@ def test_harmless_infinities_do_not_stop_it() -> None:
     model.compile(optimizer="sgd", loss="mse")
     debugger = Debugger("run.tdbg", verdict=False)
     assert len(fit(model, debugger).history["loss"]) == 3
-    assert not debugger.verdict.is_trouble and debugger.verdict.benign
+    assert not debugger.verdict.origins and debugger.verdict.benign
 
 
 @pytest.mark.parametrize(
