@@ -40,14 +40,11 @@ class Command(commands.BaseCommand):
         return 1 if verdict.is_trouble else 0
 
 
-MOST_LINES = 8
-
-
 def short_verdict(verdict: Verdict, trace: str) -> list[str]:
     """What is said when a recording ends: the verdict, and what to type next."""
     from tdbg.query.verdict_text import short_lines
 
-    return [*short_lines(verdict)[: MOST_LINES - 1], next_command(verdict.is_trouble, trace)]
+    return [*short_lines(verdict), next_command(verdict.is_trouble, trace)]
 
 
 def ignored_rules(given: str | None) -> frozenset[str]:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from tdbg.query.causes import Cause
-from tdbg.query.program import Op, Program, short_path
+from tdbg.query.program import RUNTIME_NAME, Op, Program, function_name, short_path
 from tdbg.query.rows import Row, Rows
 
-_RUNTIME_NAME = re.compile(r"^__(?:inference|forward|backward)_(.*?)_\d+$")
 # They take out what a call put into an object that has no numbers of its own: Keras gets its losses so.
 _BOXES = ("OptionalGetValue", "TensorList")
 _NEXT = "record with --mode numerics to see where; if it is not bad there, it is made by Grappler's or XLA's rewrites"
-
-
-def function_name(op_type: str) -> str:
-    """``train_step`` for TensorFlow's ``__inference_train_step_123``; other op types as they are."""
-    match = _RUNTIME_NAME.match(op_type)
-    return match[1] if match else op_type
 
 
 def is_variable_after_call(op: Op) -> bool:
@@ -36,7 +27,7 @@ def began_inside(rows: Rows, program: Program, process: int, row: Row, op: Op) -
         [_maker_of_box(rows, process, row.execution) if is_box else row.execution],
     )
     call = program.ops.get(found[0][0]) if found else None
-    if call is None or not (_RUNTIME_NAME.match(call.type) or found[0][4] >= 0):
+    if call is None or not (RUNTIME_NAME.match(call.type) or found[0][4] >= 0):
         return None
     _, python, file, line, graph = found[0]
     if any(one.graph == graph and one.observed for one in program.ops.values()):

@@ -16,7 +16,7 @@ import numpy as np
 from tdbg.errors import TdbgError
 from tdbg.model import DType, Flag, Frame, Phase
 from tdbg.query.lineage import Lineage
-from tdbg.query.program import Op, Program, short_path
+from tdbg.query.program import Op, Program, function_name, short_path
 from tdbg.query.rows import Row, Rows
 from tdbg.store.reader import Trace
 
@@ -49,14 +49,14 @@ class InputFact:
             numbers = f"min {row.min:.6g}, max {row.max:.6g}{zeros}"
         elif row.zero is not None:
             numbers = f"{row.negative:,} negative, {row.zero:,} zero, {row.positive:,} positive of {row.elements:,}"
-        origin = "given" if self.is_given else f"from {self.op.type}"
+        origin = "given" if self.is_given else f"from {function_name(self.op.type)}"
         where = f", {short_path(self.frame.file)}:{self.frame.line}" if self.frame else ""
         return f"input {self.index}: {numbers}, {origin}{where}"
 
     def came_from(self) -> str:
         """``came from Softmax, train.py:47``"""
         where = f", {short_path(self.frame.file)}:{self.frame.line}" if self.frame else ""
-        return "was given" if self.is_given else f"came from {self.op.type}{where}"
+        return "was given" if self.is_given else f"came from {function_name(self.op.type)}{where}"
 
 
 class Case:

@@ -323,7 +323,7 @@ class Lineage:
             [tensor, tensor],
         )
         for execution, graph, op, at in calls:
-            given = self._by_place.get((op, at, execution))
+            given = [row for row in self._by_place.get((op, at, execution), ()) if not row.flags & Flag.RESULT]
             if given:  # by a function that could not be looked inside
                 return given[-1]
             found = self._inside(execution, graph, at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -170,6 +171,15 @@ class Program:
         if op.inputs and op.inputs[0][0] in self.ops:
             return self.ops[op.inputs[0][0]].name.removesuffix("/resource")
         return op.name
+
+
+RUNTIME_NAME = re.compile(r"^__(?:inference|forward|backward)_(.*?)_\d+$")
+
+
+def function_name(op_type: str) -> str:
+    """``train_step`` for TensorFlow's ``__inference_train_step_123``; other op types as they are."""
+    match = RUNTIME_NAME.match(op_type)
+    return match[1] if match else op_type
 
 
 def short_path(file: str) -> str:

@@ -7,6 +7,7 @@ from tdbg.query.program import joined, short_path
 from tdbg.query.rules import Alert
 from tdbg.query.verdict import Benign, Origin, Verdict
 
+_MOST = 7  # lines of the short form; an eighth says what to type next
 _PHASE = {"backward": " in the gradient", "update": " in the update"}
 
 
@@ -30,9 +31,7 @@ def short_lines(verdict: Verdict, width: int = 100) -> list[str]:
         rules = joined(list(dict.fromkeys(alert.rule for alert in verdict.alerts)))
         notes.append(f"before that training was not healthy ({rules}): tdbg why")
     notes += verdict.coverage.notes
-    if notes:
-        lines.append(_cut(f"    note: {joined(notes)}", width))
-    return lines[:8]
+    return _with_note(lines, notes, width)
 
 
 def full_lines(verdict: Verdict, width: int = 100) -> list[str]:
@@ -50,10 +49,16 @@ def full_lines(verdict: Verdict, width: int = 100) -> list[str]:
     lines += [_cut(f"    no harm: {_benign(one)}", width) for one in verdict.benign[:8]]
     if len(verdict.benign) > 8:
         lines.append(f"    no harm: {len(verdict.benign) - 8} more places")
-    lines += [f"    note: {text}" for text in (*verdict.coverage.notes, *verdict.health.notes())]
+    lines += [f"    note: {text}" for text in verdict.coverage.notes]
+    lines += [_cut(f"    note: {text}", width) for text in verdict.health.notes()]
     while lines and not lines[-1]:
         lines.pop()
     return lines
+
+
+def _with_note(lines: list[str], notes: list[str], width: int) -> list[str]:
+    """What was not looked at is said in any case; evidence makes room for it."""
+    return [*lines[: _MOST - 1], _cut(f"    note: {joined(notes)}", width)] if notes else lines[:_MOST]
 
 
 def _clean(verdict: Verdict) -> list[str]:
@@ -68,9 +73,7 @@ def _short_alerts(verdict: Verdict, width: int) -> list[str]:
         lines.append(_cut(f"    and {_where(other)}{other.text}  [{other.rule}]", width))
     notes = [f"{len(others) - 2} more: tdbg why"] if len(others) > 2 else []
     notes += verdict.coverage.notes
-    if notes:
-        lines.append(_cut(f"    note: {joined(notes)}", width))
-    return lines[:8]
+    return _with_note(lines, notes, width)
 
 
 def _alert(alert: Alert, width: int, name: str = "") -> list[str]:
