@@ -174,6 +174,8 @@ class Trouble:
             return not self._scales_loss
         if self._children.get(row.seq) or self.healed_by(row) is not None:
             return False  # what came of it is looked at in its turn
+        if op.type == "Const":
+            return False  # nobody read it, or it did no harm
         if row.is_input and op.type.endswith("Dataset"):
             return False  # a pipeline may leave bad records out; those that come through are looked at where they do
         is_given = op.type in _ENTRANCES or row.is_input
