@@ -195,3 +195,36 @@ def test_control_edges_are_those_of_the_users_program(runs: Runs) -> None:
 def test_the_trace_says_that_the_extension_was_missing(runs: Runs) -> None:
     notes = runs.both(lambda trace: [row["kind"] for row in rows(trace, "notes")])
     assert ("fallback" in notes[0], "fallback" in notes[1]) == (False, True)
+
+
+SAVES = """
+import tensorflow as tf
+
+class Model(tf.Module):
+    def __init__(self):
+        self.weight = tf.Variable(2.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def __call__(self, x):
+        return tf.exp(self.weight * x)
+
+model = Model()
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(model(tf.constant([1.0, 2.0])))
+tape.gradient(loss, model.weight)
+tf.saved_model.save(model, "saved")
+"""
+LOADS = "import tensorflow as tf; print(tf.saved_model.load('saved')(tf.constant([1.0])).numpy().tolist())"
+
+
+def test_what_was_saved_without_the_extension_loads_without_tdbg(tmp_path: Path) -> None:
+    (tmp_path / "save.py").write_text(SAVES)
+    source = str(Path(tdbg.__file__).parents[1])
+    environment = os.environ | {"TDBG_NATIVE": "0", "TDBG_STRICT": "1", "PYTHONPATH": source}
+    saved = subprocess.run(
+        [sys.executable, "-m", "tdbg", "run", "-q", "save.py"], cwd=tmp_path, env=environment, capture_output=True
+    )
+    assert saved.returncode == 0, saved.stderr.decode()
+    loaded = subprocess.run([sys.executable, "-c", LOADS], cwd=tmp_path, capture_output=True, text=True)
+    assert json.loads(loaded.stdout) == pytest.approx([7.389056]), loaded.stderr
+    assert b"PyFunc" not in (tmp_path / "saved" / "saved_model.pb").read_bytes()

@@ -18,16 +18,14 @@ from tensorflow.python.platform import sysconfig
 from tdbg.capture import faults
 from tdbg.errors import TdbgError
 from tdbg.tensorflow import checks, saving
-from tdbg.tensorflow.saving import OBSERVE, WATCH
+from tdbg.tensorflow.saving import NAMES, OBSERVE, PYTHON, WATCH
 
-NAMES = "tdbg/"  # an absolute name scope, so that the user's own scopes stay as they were
-_PYTHON = ("PyFunc", "PyFuncStateless")
 _LOOPS = (control_flow_v2_func_graphs.WhileBodyFuncGraph, control_flow_v2_func_graphs.WhileCondFuncGraph)
 
 
 def is_observer(op: Any) -> bool:
     """Whether a graph's op is tdbg's own; its first input is what it observes."""
-    return op.type in (OBSERVE, WATCH) or (op.type in _PYTHON and op.name.startswith(NAMES))
+    return op.type in (OBSERVE, WATCH) or (op.type in PYTHON and op.name.startswith(NAMES))
 
 
 def register(lib: Any) -> None:
@@ -113,6 +111,7 @@ class PythonObservers:
 
     def __init__(self, lib: Any) -> None:
         self._lib = lib
+        saving.install()
         with contextlib.suppress(KeyError):  # registered before
             ops.RegisterGradient(OBSERVE)(_gradient)
 
