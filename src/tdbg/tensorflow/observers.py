@@ -78,7 +78,7 @@ class NativeObservers:
         """
         op, slot, graph_id, flags, how = ids  # how: detached, unrecorded << 1, check << 8
         with graph._c_graph.get() as c_graph:
-            made = session.TF_NewOperation(c_graph, kind, f"{NAMES}{op}_{slot}")
+            made = session.TF_NewOperation(c_graph, kind, f"{NAMES}{op}_{slot}{'' if kind == OBSERVE else '_watch'}")
         device = tensor.device
         if device:
             session.TF_SetDevice(made, device)
@@ -148,7 +148,8 @@ class PythonObservers:
 
         # Nothing here leaves a mark on the user's names, control dependencies and tapes. The output shares its memory
         # with the input, which is safe: PyFunc marks it as not its own, so that no later op computes in place in it.
-        inputs, name = [tensor, *evidence, *counter], f"{NAMES}{op}_{slot}/"
+        inputs = [tensor, *evidence, *counter]
+        name = f"{NAMES}{op}_{slot}{'_watch' if stateful else ''}/"
         with graph.as_default(), ops.control_dependencies(None), tape_record.stop_recording():
             return tf.numpy_function(passes_through, inputs, tensor.dtype, stateful=stateful, name=name)
 

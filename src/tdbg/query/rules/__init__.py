@@ -65,7 +65,7 @@ class Health:
         for name, reason in self.skipped.items():
             by_reason.setdefault(reason.partition("; it needs")[0], []).append(name)
         return [
-            f"health rules not asked ({'all' if len(names) == len(NAMES) else ', '.join(names)}): {reason}"
+            f"health rules not asked, {reason}: {'all' if len(names) == len(NAMES) else ', '.join(names)}"
             for reason, names in by_reason.items()
         ]
 
