@@ -21,15 +21,10 @@ from tdbg.debug_events.wire import (
     signed,
 )
 from tdbg.model import DType
+from tdbg.native.python_arrays import FROM_TENSORFLOW
 
-# By number in TensorFlow's types.proto; the summary op writes -1 or another number for what it does not know.
-DTYPES = {
-    1: DType.FLOAT32, 2: DType.FLOAT64, 3: DType.INT32, 4: DType.UINT8, 5: DType.INT16, 6: DType.INT8, 7: DType.STRING,
-    8: DType.COMPLEX64, 9: DType.INT64, 10: DType.BOOL, 14: DType.BFLOAT16, 17: DType.UINT16, 18: DType.COMPLEX128,
-    19: DType.FLOAT16, 20: DType.RESOURCE, 21: DType.VARIANT, 22: DType.UINT32, 23: DType.UINT64,
-    24: DType.FLOAT8_E5M2, 25: DType.FLOAT8_E4M3FN, 26: DType.FLOAT8_E4M3FNUZ, 27: DType.FLOAT8_E4M3B11FNUZ,
-    28: DType.FLOAT8_E5M2FNUZ,
-}  # fmt: skip
+# The summary op writes -1 or another number for a type that it does not know.
+DTYPES = FROM_TENSORFLOW
 NUMBERS = {dtype: number for number, dtype in DTYPES.items()}
 _DOUBLE = 2
 

@@ -12,7 +12,7 @@ from tdbg.model import DType
 AsBuffer = Callable[[Any], np.ndarray]
 
 # By number in TensorFlow's types.proto.
-_FROM_TENSORFLOW = {
+FROM_TENSORFLOW = {
     1: DType.FLOAT32, 2: DType.FLOAT64, 3: DType.INT32, 4: DType.UINT8, 5: DType.INT16, 6: DType.INT8, 7: DType.STRING,
     8: DType.COMPLEX64, 9: DType.INT64, 10: DType.BOOL, 14: DType.BFLOAT16, 17: DType.UINT16, 18: DType.COMPLEX128,
     19: DType.FLOAT16, 20: DType.RESOURCE, 21: DType.VARIANT, 22: DType.UINT32, 23: DType.UINT64,
@@ -23,7 +23,7 @@ _FROM_TENSORFLOW = {
 
 def dtype_of(tensor: Any) -> int:
     try:
-        return int(_FROM_TENSORFLOW.get(tensor._datatype_enum(), DType.UNKNOWN))
+        return int(FROM_TENSORFLOW.get(tensor._datatype_enum(), DType.UNKNOWN))
     except AttributeError:
         return int(DType.UNKNOWN)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tdbg.model import DType
@@ -102,7 +104,7 @@ def _collapsed(case: Case, seen: tuple[str, ...]) -> Cause:
     return Cause("variance_collapse", text, seen, fix)
 
 
-def _guarded(case: Case, makers: list[str] = ()) -> Fix | None:  # type: ignore[assignment]
+def _guarded(case: Case, makers: Sequence[str] = ()) -> Fix | None:
     samples = samples_of(case, 0, 1)
     quotient = code(case, r.division, "{tf}.math.divide_no_nan({2}, {3})")
     text = "tf.math.divide_no_nan gives 0 there, and a gradient of 0"
