@@ -152,6 +152,32 @@ def test_why_names_the_line(mode, imported, script):
         assert origin.cause.name == "log_of_zero"
 
 
+NESTED_LOOP = """
+import tensorflow as tf
+
+@tf.function
+def total(x):
+    whole = tf.constant(0.0)
+    for i in tf.range(3):
+        y = x - tf.cast(i, tf.float32)
+        for _ in tf.range(2):
+            y = tf.math.log(y)  # the log
+        whole += tf.reduce_sum(y)
+    return whole * 2.0 + 1.0
+
+total(tf.constant([3.0, 30.0]))
+"""
+
+
+def test_what_comes_out_of_an_imported_loop_is_traced_into_it(tmp_path):
+    """Stock files do not tell a graph's results; the log's input in the second iteration is what the first gave."""
+    script = tmp_path / "nested.py"
+    script.write_text(NESTED_LOOP)
+    import_debug_events(record(script, tmp_path / "stock", "FULL_HEALTH"), tmp_path / "nested.tdbg")
+    (origin,) = explain(tdbg.open(tmp_path / "nested.tdbg")).origins
+    assert (origin.op.type, origin.frame.line, origin.cause.name) == ("Log", 10, "log_of_zero")
+
+
 def test_calls_know_their_graph_steps_are_counted_and_loops_have_iterations(imported):
     trace = imported("FULL_HEALTH")
     graphs = {row["graph"]: row["name"] for row in rows(trace, "graphs")}

@@ -134,7 +134,7 @@ class Program:
         self.by_name.setdefault((number, made.name), op.number)
 
     def _name_inner_graphs(self) -> None:
-        """A loop or a condition says which graphs it runs only through their names: ``while_body_19`` of ``while``."""
+        """A loop or a condition tells its graphs only through their names: ``a_while_body_1`` of ``a/while``."""
         inner: dict[int, list[str]] = defaultdict(list)
         for graph in self.graphs:
             if graph.outer in self.graph_numbers:
@@ -142,8 +142,9 @@ class Program:
         for op in self.ops:
             if not op.type.endswith(("While", "If")):
                 continue
+            scope = re.escape(op.name.replace("/", "_"))
             for name in inner[op.graph]:
-                match = re.fullmatch(re.escape(op.name.rsplit("/", 1)[-1]) + r"_(body|cond|true|false)_\d+", name)
+                match = re.fullmatch(scope + r"_(body|cond|true|false)_\d+", name)
                 if match is not None:
                     op.attributes[match[1]] = name
 

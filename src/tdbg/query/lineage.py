@@ -36,6 +36,7 @@ class Lineage:
         self._by_tensor: dict[int, Row] = {}
         self._within: dict[int, list[Row]] = defaultdict(list)  # by execution: rows of the called graphs
         self._by_execution: dict[int, list[Row]] = defaultdict(list)
+        self._tensors_of: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)  # by (graph, execution)
         self._pipeline: list[Row] = []  # what datasets were made of, and what their functions computed
         for row in known:
             if row.flags & Flag.EVIDENCE:
@@ -47,6 +48,7 @@ class Lineage:
             op = program.ops[row.op]
             if op.graph >= 0 and row.execution >= 0:
                 self._within[row.execution].append(row)
+                self._tensors_of[op.graph, row.execution].add((row.op, row.slot))
             if row.is_input and op.graph < 0:
                 self._by_execution[row.execution].append(row)
             is_proven = row.execution < 0 and bool(
@@ -126,6 +128,11 @@ class Lineage:
         if inner is not None:
             for result in inner:
                 yield from self._behind(*result, execution, seen)
+            return
+        untold = [tensor for graph in self._callees.get(number, ()) for tensor in self._tensors_of[graph, execution]]
+        if untold:  # imported graphs do not tell their results: it came from within
+            for tensor in sorted(untold):
+                yield Source(*tensor, execution)
             return
         known = self._known_value(op) if op.type == "ReadVariableOp" else None
         if op.type == "ReadVariableOp" and known is None:  # without a row; what was written before may have one
@@ -306,7 +313,8 @@ class Lineage:
                 passed, iteration = function.results[at], row.iteration - 1  # what the iteration before gave
             for source in self._behind(passed[0], passed[1], row.execution, set()):
                 found = self._seen_by(source, row, iteration)
-                if found is not None:
+                # Imported loops do not tell what an iteration hands to the next: then only the first got this value.
+                if found is not None and (not call.type.endswith("While") or function.results or found.looks_like(row)):
                     rows.append(found)
         return rows
 

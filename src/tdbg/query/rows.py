@@ -15,6 +15,7 @@ _FIELDS = (
     "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std", "flags", "tensor", "value",
 )  # fmt: skip
 
+_CONTENT = ("elements", "is_bad", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean")
 
 # An output (not a copy of an input kept as evidence) that holds a NaN or an infinity.
 IS_BAD = f"flags & {int(Flag.BAD)} != 0 AND flags & {int(Flag.EVIDENCE)} = 0"
@@ -59,12 +60,21 @@ class Row:
     def label(self) -> str:
         return DType(self.dtype).label
 
+    def looks_like(self, other: Row) -> bool:
+        """Whether all that is known of two tensors is the same."""
+        return all(getattr(self, name) == getattr(other, name) or _are_nan(self, other, name) for name in _CONTENT)
+
     def bad_text(self) -> str:
         """``-inf ×3 of 128``"""
         if self.nan is None:
             return f"NaN or infinity among {self.elements:,}" if self.elements >= 0 else "NaN or infinity"
         kinds = [(self.nan, "NaN"), (self.neg_inf, "-inf"), (self.pos_inf, "+inf")]
         return ", ".join(f"{name} ×{count:,}" for count, name in kinds if count) + f" of {self.elements:,}"
+
+
+def _are_nan(one: Row, other: Row, name: str) -> bool:
+    values = getattr(one, name), getattr(other, name)
+    return all(value is not None and value != value for value in values)
 
 
 class Rows:
