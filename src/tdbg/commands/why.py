@@ -62,7 +62,5 @@ def ignored_rules(given: str | None) -> frozenset[str]:
 
 
 def next_command(is_trouble: bool, trace: str) -> str:
-    """What to type after a verdict: a look around where there is trouble, an overview where there is none."""
-    wanted = ("serve", "shell", "info") if is_trouble else ("info",)
-    name = next(name for name in wanted if name in commands.NAMES)
-    return f"next:  tdbg {name} {shlex.quote(trace)}"
+    """What to type after a verdict: the whole story where there is trouble, an overview where there is none."""
+    return f"next:  tdbg {'why' if is_trouble else 'info'} {shlex.quote(trace)}"

@@ -44,7 +44,9 @@ class InputFact:
     def as_text(self) -> str:
         row = self.row
         numbers = "not measured"
-        if row.min is not None:
+        if row.elements == 0:
+            numbers = "empty"
+        elif row.min is not None:
             zeros = f" ({row.zero:,} exact zero{'s' if row.zero > 1 else ''})" if row.zero else ""
             numbers = f"min {row.min:.6g}, max {row.max:.6g}{zeros}"
         elif row.zero is not None:

@@ -82,11 +82,12 @@ def _trained(program: Program) -> set[str]:
     """Variables whose reads are differentiated: an op that takes such a read has an op of a gradient. In eager code ops
     do not tell what they read, so there a read of the forward pass counts."""
     differentiated = {op.forward for op in program.ops.values() if op.phase == Phase.BACKWARD and op.forward >= 0}
+    is_eager = any(program.ops[number].graph < 0 for number in differentiated if number in program.ops)
     found = set()
     for op in program.ops.values():
         if op.type != "ReadVariableOp" or op.phase != Phase.FORWARD:
             continue
-        if (op.graph < 0 and differentiated) or _is_taken_by(program, op.number, differentiated):
+        if (op.graph < 0 and is_eager) or _is_taken_by(program, op.number, differentiated):
             found.add(_variable(program, op.number))
     return found
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from command_traces import make_trace
 
-from tdbg import commands
 from tdbg.__main__ import main
 from tdbg.commands.why import next_command
 from tdbg.query import verdict, verdict_text
@@ -36,9 +35,6 @@ def test_status_and_lines(
     assert json.loads(capsys.readouterr().out) == {"verdict": "clean", "max": "Infinity"}
 
 
-def test_next_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "NAMES", ("run", "why", "info"))
-    assert next_command(True, "my run.tdbg") == "next:  tdbg info 'my run.tdbg'"
+def test_next_command() -> None:
+    assert next_command(True, "my run.tdbg") == "next:  tdbg why 'my run.tdbg'"
     assert next_command(False, "run.tdbg") == "next:  tdbg info run.tdbg"
-    monkeypatch.setattr(commands, "NAMES", ("run", "why", "info", "shell"))
-    assert next_command(True, "run.tdbg") == "next:  tdbg shell run.tdbg"
