@@ -13,11 +13,12 @@ import pyarrow as pa
 
 from tdbg.errors import TdbgError
 from tdbg.model import DType
-from tdbg.store.format import KIND_VALUE, KIND_VALUE_ZSTD, SCHEMAS, blob_name
+from tdbg.store.format import KIND_VALUE, KIND_VALUE_ZSTD, blob_name
 from tdbg.store.frames import read_frame_at
 from tdbg.store.hotfile import HotFile
 
 BLOB_BYTES = 256 << 20
+_WORTH_PACKING = 1024  # bytes; below, a compressor's own set-up costs more than it saves
 # Remembering every hash would cost a long run ever more memory; values that repeat, repeat soon.
 REMEMBERED = 1 << 18
 
@@ -47,10 +48,11 @@ class ValueWriter:
         self._segment = 0
         self._next = 0
         self._known: dict[bytes, int] = {}
-        self._codec = pa.Codec("zstd", compression_level=1)
+        # A fast level: it gives up on random digits almost at once, and packs zeros and repeats nearly as well as 1.
+        self._codec = pa.Codec("zstd", compression_level=-1)
         self.bytes_written = 0
 
-    def put(self, data: bytes | memoryview, dtype: int, dims: Sequence[int]) -> tuple[int, dict[str, list] | None]:
+    def put(self, data: bytes | memoryview, dtype: int, dims: Sequence[int]) -> tuple[int, tuple | None]:
         """The value's id, and its row for the ``values`` table when it is new."""
         flat = memoryview(data).cast("B") if memoryview(data).nbytes else memoryview(b"")
         dims = [int(dim) for dim in dims]
@@ -58,9 +60,12 @@ class ValueWriter:
         known = self._known.get(key)
         if known is not None:
             return known, None
-        # The slice is the same bytes: a buffer that pyarrow has shrunk still tells its old length to memoryview.
-        packed = memoryview(self._codec.compress(flat).slice(0)) if flat.nbytes else flat
-        kind, payload = (KIND_VALUE_ZSTD, packed) if packed.nbytes < flat.nbytes else (KIND_VALUE, flat)
+        kind, payload = KIND_VALUE, flat
+        if flat.nbytes >= _WORTH_PACKING:
+            # The slice is the same bytes: a buffer that pyarrow has shrunk still tells its old length to memoryview.
+            packed = memoryview(self._codec.compress(flat).slice(0))
+            if packed.nbytes < flat.nbytes:
+                kind, payload = KIND_VALUE_ZSTD, packed
         file = self._blob()
         offset = file.write(kind, 1, payload)
         self.bytes_written += file.size - offset
@@ -68,8 +73,7 @@ class ValueWriter:
         self._known[key] = value
         if len(self._known) > REMEMBERED:
             del self._known[next(iter(self._known))]
-        row = (value, key, dtype, dims, self._segment, offset, payload.nbytes, flat.nbytes)
-        return value, dict(zip(SCHEMAS["values"].names, ([cell] for cell in row), strict=True))
+        return value, (value, key, dtype, dims, self._segment, offset, payload.nbytes, flat.nbytes)
 
     def _blob(self) -> HotFile:
         if self._file is None or self._file.size >= BLOB_BYTES:

@@ -51,6 +51,7 @@ class TraceWriter:
         self._numbers = dict.fromkeys(SEALED_TABLES, 1)
         self._unsealed: list[tuple[str, int]] = []
         self._values = ValueWriter(self.folder)
+        self._new_values: list[tuple] = []
         self._spare = _spare_room(self.folder)
         self._end: dict[str, Any] = {}
         self._closed = False
@@ -69,8 +70,15 @@ class TraceWriter:
         value, row = self._values.put(data, dtype, dims)
         self.bytes_written += self._values.bytes_written - before
         if row is not None:
-            self.append("values", row)
+            self._new_values.append(row)
         return value
+
+    def _append_values(self) -> None:
+        """The rows of the values put since the last time, as one batch."""
+        if self._new_values:
+            columns = zip(*self._new_values, strict=True)
+            self.append("values", dict(zip(SCHEMAS["values"].names, map(list, columns), strict=True)))
+            self._new_values.clear()
 
     def flush(self) -> None:
         """Hands everything buffered to the operating system, what is referred to before what refers to it.
@@ -80,6 +88,7 @@ class TraceWriter:
         self._check_open()
         if not self.folder.is_dir():  # files that were removed can still be written to
             raise FileNotFoundError(errno.ENOENT, "its folder was removed")
+        self._append_values()
         for table in WRITE_ORDER:
             batches = self._buffered[table]
             if batches:
@@ -88,6 +97,7 @@ class TraceWriter:
 
     def discard_buffered(self) -> dict[str, int]:
         """Gives up the rows that could not be written, and says how many of each table, so that they are counted."""
+        self._append_values()
         lost = {table: sum(batch.num_rows for batch in batches) for table, batches in self._buffered.items() if batches}
         for batches in self._buffered.values():
             batches.clear()
@@ -146,6 +156,7 @@ class TraceWriter:
 
     def discard_after_fork(self) -> None:
         """In a forked child: lets go of the parent's files and writes nothing."""
+        self._new_values.clear()
         for batches in self._buffered.values():
             batches.clear()
         self._release()
