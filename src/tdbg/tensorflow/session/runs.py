@@ -263,5 +263,6 @@ def _clear(folder: str) -> None:
 def _told(error: BaseException) -> str:
     op = getattr(error, "op", None)
     where = f" at {op.name} ({op.type})" if op is not None else ""
-    lines = str(getattr(error, "message", "") or error).strip().splitlines()
-    return f"Session.run failed{where}: {type(error).__name__}: {lines[0] if lines else ''}"
+    text = str(getattr(error, "message", "") or error)
+    lines = [line.strip() for line in text.partition("[[")[0].splitlines() if line.strip()]
+    return f"Session.run failed{where}: {type(error).__name__}: {lines[-1] if lines else text}"
