@@ -64,6 +64,12 @@ class RuntimeGraph:
                 self._read_published()
             return self._kernels.get(tensor)
 
+    @property
+    def watches(self) -> list[Tensor]:
+        """The tensors whose kernels have something to do."""
+        with self._lock:
+            return [(name.rpartition(":")[0], kernel[1]) for name, kernel in self._kernels.items()]
+
     def _read_published(self) -> None:
         for file in sorted(glob.glob(os.path.join(self._folder, "_tfdbg_device*", "_tfdbg_graph*"))):
             if file in self._files:
@@ -102,15 +108,18 @@ class RuntimeGraph:
         dtypes = {name: _output_dtypes(nodes[name]) for name in order}
         types = {name: self._matching.type_of(nodes[name], matches[name]) for name in order}
         slots: dict[str, list[int]] = {}
+        read = {source for name in order if not writes_variable(types[name]) for source, _ in inputs[name]}
         for name in order:
             node, match = nodes[name], matches[name]
             if node.op == "_Retval":
                 self._results[node.attr["index"].i] = inputs[name][0]
             if node.op in _PLUMBING and not dtypes[name]:
                 continue
-            slots[name] = self._slots(node, types[name], match.op, absorbed[name], dtypes[name])
+            is_state = types[name] in _REFERENCES and name not in read  # which only an optimizer knows
+            if not is_state or self._recorder.config.every_op:
+                slots[name] = self._slots(node, types[name], match.op, absorbed[name], dtypes[name])
             self._write(node, types[name], match.op, absorbed[name], self._inputs(name, nodes, inputs), dtypes[name],
-                        bool(slots[name]))  # fmt: skip
+                        bool(slots.get(name)))  # fmt: skip
             for before in controls[name]:
                 if nodes[before].op not in _PLUMBING:
                     self._recorder.add("controls", (self._numbers[name], self._numbers[before]))
@@ -118,8 +127,8 @@ class RuntimeGraph:
         self._write_function()
 
     def _inputs(self, name: str, nodes: dict[str, Any], inputs: dict[str, list[Tensor]]) -> list[Tensor]:
-        """A variable's handle stands for the variable, by whatever way it got into a loop, a stack's handle for what was
-        put on the stack, and what another device sent for the op there."""
+        """A variable's handle stands for the variable, by whatever way it got into a loop, a stack's handle for what
+        was put on the stack, and what another device sent for the op there."""
         if nodes[name].op in ("_Recv", "_HostRecv"):
             sent = _SENT.match(nodes[name].attr["tensor_name"].s.decode())
             return [(sent[1], 0)] if sent else []
