@@ -82,7 +82,7 @@ class Matching:
 
     def absorbed(self, node: Any, match: Match, kept: Collection[str]) -> list[ClientOp]:
         """The ops of the program that became this node, its own first."""
-        if match.op is None or node.op == match.op.type:
+        if match.op is None or node.op in ("_Arg", match.op.type):
             return []
         found, waiting = [match.op], [match.op.name]
         while waiting and len(found) < _MOST_ABSORBED:
