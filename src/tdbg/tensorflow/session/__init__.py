@@ -1,0 +1,1 @@
+"""Sessions of TensorFlow 1: every run becomes part of the trace."""
