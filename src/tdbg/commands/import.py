@@ -12,7 +12,7 @@ from tdbg.commands.progress import Progress
 
 
 class Command(BaseCommand):
-    """Make a trace of what TensorFlow's own debuggers recorded: a folder of Debugger V2, or a dump root of Sessions.
+    """Make a trace of what TensorFlow's own debuggers wrote (Debugger V2, or dumps of Sessions).
 
     Commands that take a TRACE also take such a folder; they import it into a cache by themselves.
     """
