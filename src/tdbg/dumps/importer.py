@@ -206,8 +206,7 @@ class _Import:
         self._append("executions", execution=execution.number, seq=first_seq, time=time, step=execution.step, thread=-1,
                      op=site, graph=graph.number, inputs=handles)  # fmt: skip
         self._append("ends", execution=execution.number, time=last * 1000, failed=False, outputs=[])
-        self._append("runs", execution=execution.number, run=run.number, global_step=run.global_step,
-                     fetches=run.fetches, feeds=run.feeds, targets=run.targets, error="")  # fmt: skip
+        self._append("runs", execution=execution.number, run=run.number, global_step=run.global_step, error="")
         if execution.step != self._told_step:
             self._told_step = execution.step
             self._append("steps", step=execution.step, seq=first_seq, time=time, source="session")

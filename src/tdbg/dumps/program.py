@@ -19,7 +19,7 @@ class Program:
         self.ops: list[Op] = []
         self._graphs: dict[bytes, RuntimeGraph] = {}
         self._by_files: dict[bytes, RuntimeGraph] = {}
-        self._times: list[int] = []  # of the first run of each graph, in µs
+        self._first_runs: list[Run] = []  # of each graph
         self._sites: dict[int, int] = {}
         self._variables: dict[str, int] = {}
 
@@ -28,11 +28,13 @@ class Program:
         return list(self._graphs.values())
 
     def graph_of(self, folder: RunFolder, run: Run) -> RuntimeGraph:
-        """Runs with the same nodes share a graph, though the file of each run has the run's own folder in it."""
+        """Runs that asked for the same and ran the same nodes share a graph; in the file of each is the name of its own
+        folder, so the files alone do not tell."""
         files = list(folder.graphs())
         place = os.path.basename(folder.files.root).encode()
-        content = b"\0".join(graph.replace(place, b"") for _, graphs in files for graph in graphs)
-        same_files = blake2b(content).digest()
+        content = [graph.replace(place, b"") for _, graphs in files for graph in graphs]
+        asked = repr((run.fetches, run.targets, run.feeds)).encode("utf-8", "replace")
+        same_files = blake2b(b"\0".join((asked, *content))).digest()
         graph = self._by_files.get(same_files)
         if graph is None:
             graph = self._by_nodes([(device, folder.nodes(graphs)) for device, graphs in files], run)
@@ -47,8 +49,8 @@ class Program:
             graph = self._graphs[key] = build_graph(len(self._graphs), len(self.ops), partitions)
             self.ops += graph.ops.values()
             self._sites[graph.number] = len(self.ops)
-            self.ops.append(Op(len(self.ops), -1, _name(graph), "Session.run", ""))
-            self._times.append(run.began)
+            self.ops.append(Op(len(self.ops), -1, "Session.run", "Session.run", ""))
+            self._first_runs.append(run)
         return graph
 
     def op_of(self, graph: RuntimeGraph, device: str, node: str) -> Op:
@@ -79,13 +81,17 @@ class Program:
     def rows(self) -> Iterator[tuple[str, dict[str, list]]]:
         """Tables and their columns."""
         graphs, ops = self.graphs, self.ops
-        names, count = [_name(graph) for graph in graphs], len(graphs)
+        numbers, runs, count = [graph.number for graph in graphs], self._first_runs, len(graphs)
         yield "graphs", {
-            "graph": [graph.number for graph in graphs], "outer": [-1] * count, "name": names, "function": names,
-            "stack": [-1] * count, "time": [time * 1000 for time in self._times],
+            "graph": numbers, "outer": [-1] * count, "name": [", ".join((*run.fetches, *run.targets)) for run in runs],
+            "function": ["Session.run"] * count, "stack": [-1] * count, "time": [run.began * 1000 for run in runs],
+        }  # fmt: skip
+        yield "signatures", {
+            "graph": numbers, "fetches": [run.fetches for run in runs], "targets": [run.targets for run in runs],
+            "feeds": [run.feeds for run in runs],
         }  # fmt: skip
         yield "functions", {
-            "function": names, "graph": [graph.number for graph in graphs],
+            "function": [f"Session.run of graph {number}" for number in numbers], "graph": numbers,
             "input_ops": [[op.number for op in graph.variables] for graph in graphs],
             "output_ops": [[op for op, _ in graph.results] for graph in graphs],
             "output_slots": [[slot for _, slot in graph.results] for graph in graphs],
@@ -104,7 +110,3 @@ class Program:
         }  # fmt: skip
         edges = [(op.number, source) for op in ops for source in op.controls]
         yield "controls", {"op": [op for op, _ in edges], "input_op": [source for _, source in edges]}
-
-
-def _name(graph: RuntimeGraph) -> str:
-    return f"session_run_{graph.number}"

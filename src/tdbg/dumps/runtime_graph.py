@@ -19,7 +19,7 @@ VARIABLES = ("VarHandleOp", "VariableV2", "Variable", "TemporaryVariable")
 _FEED = re.compile(r"_arg_(?P<node>.+)_(?P<slot>\d+)_\d+")
 _FETCH = re.compile(r"_retval_(?P<node>.+)_(?P<slot>\d+)_\d+")
 _GRADIENTS = re.compile(r"(?:^|/)gradients(?:_\d+)?/(?P<rest>.*)")
-_WRITES_REF = ("Assign", "AssignAdd", "AssignSub", "Scatter", "Apply", "SparseApply")
+_MKL = re.compile(r"_Mkl(?:Native)?(?P<type>\w+)")
 NEXT_ITERATION = ("NextIteration", "RefNextIteration")
 _SENDS = ("_Send", "_HostSend")
 _ENTER, _EXIT = ("Enter", "RefEnter"), ("Exit", "RefExit")
@@ -168,14 +168,25 @@ def _op(number: int, graph: int, place: Place, node: Node, attributes: dict[str,
     if fed is not None:
         attributes = attributes | {"runtime_name": name, "runtime_type": node.op}
         return Op(number, graph, fed["node"], "Placeholder", device, attributes=attributes, is_feed=True)
-    return Op(number, graph, name, node.op, device, attributes=attributes, phase=phase_of_node(name, node.op))
+    op_type, phase = _plain_type(node.op), phase_of_node(name, node.op)
+    if op_type != node.op:
+        attributes = attributes | {"runtime_type": node.op}
+    return Op(number, graph, name, op_type, device, attributes=attributes, phase=phase)
+
+
+def _plain_type(op_type: str) -> str:
+    """Without oneDNN's prefix: ``_MklMatMul`` computes what MatMul does."""
+    match = _MKL.fullmatch(op_type)
+    if match is None:
+        return op_type
+    return f"_{match['type']}" if match["type"].startswith("Fused") else match["type"]
 
 
 def phase_of_node(name: str, op_type: str) -> Phase:
     """By names, as TensorFlow's gradients and optimizers give them: dumps hold no stacks."""
     if _GRADIENTS.search(name):
         return Phase.BACKWARD
-    if writes_variable(op_type) or op_type.startswith(_WRITES_REF):
+    if writes_variable(op_type):
         return Phase.OTHER if name.endswith("/Assign") else Phase.UPDATE  # that is how a variable's first value is set
     return Phase.FORWARD
 

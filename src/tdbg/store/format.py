@@ -111,8 +111,7 @@ reach the disk first (by the same ``flush`` at the latest). So whoever reads a t
     value       row of ``values`` when the tensor was kept whole
 ``ends``: a function call came back (``failed``: with an error) at ``time``, with these ``outputs`` (tensor numbers).
 ``runs``: an ``execution`` that was one run of a Session: its number (``run``) there, the ``global_step`` that the
-    program gave (-1: none), names of the tensors that it asked for (``fetches``) and fed (``feeds``) and of the ops
-    that it only ran (``targets``), and the ``error`` that it ended with.
+    program gave (-1: none), and the ``error`` that it ended with.
 ``profile``: a ``node`` that ran on a ``device`` in an ``execution`` that was profiled: its op ``type``, ``start``, and
     two durations in ns: ``op_time``, its kernel alone, and ``exec_time``, with what the executor did around it;
     ``stack``: where the program made the node.
@@ -207,9 +206,6 @@ SCHEMAS: dict[str, pa.Schema] = {
             "execution": pa.int64(),
             "run": pa.int64(),
             "global_step": pa.int64(),
-            "fetches": _list(pa.string()),
-            "feeds": _list(pa.string()),
-            "targets": _list(pa.string()),
             "error": pa.string(),
         },
         "profile": {
