@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from tdbg.debug_events.rows import Shapes
 from tdbg.dumps.events import DumpedTensor, read_tensor
 from tdbg.dumps.folder import TensorFile, runs_in
-from tdbg.dumps.program import Program
+from tdbg.dumps.program import GraphOfRun, Program
 from tdbg.dumps.runs import UNREADABLE, Damage, Run, RunFolder
 from tdbg.dumps.runtime_graph import NEXT_ITERATION, Op, RuntimeGraph
 from tdbg.dumps.tensor_rows import READERS, Numbers, numbers_of
@@ -94,7 +94,7 @@ class _Import:
         self._damage = Damage()
         self._shapes = Shapes()
         self._program = Program()
-        self._graphs: dict[str, RuntimeGraph] = {}  # by folder
+        self._graphs: dict[str, GraphOfRun] = {}  # by folder
         self._rows: dict[str, list] = defaultdict(list)
         self._evidence: dict[int, int] = defaultdict(int)  # by op
         self._seq = 0
@@ -158,7 +158,8 @@ class _Import:
     # ---- one run
 
     def _execution(self, number: int, folder: RunFolder, run: Run) -> _Execution:
-        graph = self._graphs[folder.files.root]
+        found = self._graphs[folder.files.root]
+        graph = found.graph
         if run.global_step >= 0:
             self._step = run.global_step
         elif graph.trains:
@@ -166,7 +167,7 @@ class _Import:
         execution = _Execution(number, max(self._step, 0), run, graph, folder)
         for device, files in run.tensors.items():
             for file in self._wanted(files):
-                op = self._program.op_of(graph, device, file.node)
+                op = self._program.op_of(found, device, file.node)
                 place = (op.number, file.name.slot)
                 dump = _Dump(op, file, _iteration(op, len(execution.by_output[place])))
                 execution.dumps.append(dump)
