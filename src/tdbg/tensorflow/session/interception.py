@@ -8,9 +8,8 @@ from typing import Any
 from tensorflow.python.client import session as sessions
 
 from tdbg.capture import faults
+from tdbg.tensorflow.session.debug_nodes import PREFIXES, take_out
 from tdbg.tensorflow.session.runs import Run, Runs
-
-_OURS = ("__copy_", "__dbg_")
 
 
 class Interception:
@@ -78,8 +77,9 @@ class Interception:
             session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
         ) -> Any:
             results = original(session, fetches, feed_dict, options, run_metadata)
-            if run_metadata is not None and self._is_on:
-                _leave_out_ours(run_metadata)
+            if run_metadata is not None and self._is_on and options is not None and not _has_watches(options):
+                with faults.guard("handing back a run's metadata"):
+                    _leave_out_ours(run_metadata)
             return results
 
         return run
@@ -127,10 +127,16 @@ class _Callable:
         return results[0]
 
 
+def _has_watches(options: Any) -> bool:
+    return bool(options.debug_options.debug_tensor_watch_opts)
+
+
 def _leave_out_ours(metadata: Any) -> None:
     """The nodes that the runtime put behind the user's are not the user's."""
+    for graph in metadata.partition_graphs:
+        take_out(graph)
     for device in metadata.step_stats.dev_stats:
-        kept = [node for node in device.node_stats if not node.node_name.startswith(_OURS)]
+        kept = [node for node in device.node_stats if not node.node_name.startswith(PREFIXES)]
         if len(kept) < len(device.node_stats):
             copies = [type(node).FromString(node.SerializeToString()) for node in kept]
             del device.node_stats[:]
