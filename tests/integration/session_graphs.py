@@ -95,7 +95,7 @@ def two_devices() -> Built:
 def element_types() -> Built:
     """Strings, bools, integers, bfloat16, complex; scalars and what is empty; and an op that waits for another."""
     x = tf1.placeholder(tf.float32, [2], name="x")
-    with tf1.control_dependencies([tf.identity(x, name="first")]):
+    with tf1.control_dependencies([tf.raw_ops.Assert(condition=tf.reduce_all(x > 0), data=[x], name="first")]):
         waits = tf.negative(x, name="waits")
     fetches = [
         tf.strings.join([tf.as_string(x), "!"], name="text"),

@@ -113,7 +113,7 @@ def test_rounds_of_a_loop(roots, tmp_path):
         if row["execution"] == 0:
             seen.setdefault(ops[row["op"]]["type"], []).append(row["iteration"])
     assert sorted(set(seen["Merge"])) == [0, 1, 2, 3, 4]
-    assert sorted(set(seen["NextIteration"])) == [1, 2, 3, 4]
+    assert sorted(set(seen["NextIteration"])) == [0, 1, 2, 3]
     assert set(seen["Placeholder"]) == {-1}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from tdbg.dumps.edges import DEBUG_PREFIX, Edges, as_dumped, is_debuggers
 from tdbg.dumps.graph_def import Node
 from tdbg.dumps.names import split_element
-from tdbg.model import Phase
+from tdbg.model import DType, Phase
 from tdbg.op_types import writes_variable
 
 UNKNOWN_TYPE = "unknown"
@@ -21,7 +21,12 @@ _FEED = re.compile(r"_arg_(?P<node>.+)_(?P<slot>\d+)_\d+")
 _FETCH = re.compile(r"_retval_(?P<node>.+)_(?P<slot>\d+)_\d+")
 _GRADIENTS = re.compile(r"(?:^|/)gradients(?:_\d+)?/(?P<rest>.*)")
 _MKL = re.compile(r"_Mkl(?:Native)?(?P<type>\w+)")
-NEXT_ITERATION = ("NextIteration", "RefNextIteration")
+_NEXT_ITERATION = ("NextIteration", "RefNextIteration")
+# They hand on what they are given: lineage looks through them, and loops are followed by them.
+MOVERS = frozenset(
+    """Identity RefIdentity Enter RefEnter Exit RefExit NextIteration RefNextIteration Merge RefMerge Switch RefSwitch
+    LoopCond _Recv _HostRecv""".split()
+)
 _SENDS, _RECEIVES = ("_Send", "_HostSend"), ("_Recv", "_HostRecv")
 _TRANSFERS = (*_SENDS, *_RECEIVES)
 _NUMBERED = re.compile(r"(?P<node>.*)/_(?P<number>\d+)")
@@ -46,8 +51,13 @@ class Op:
     loops: int = 0  # around its outputs
     is_feed: bool = False
     is_watched: bool = False  # the debugger put a node behind it
-    observed: bool = False  # there is a row of it
+    has_rows: bool = False
     dtypes: dict[int, int] = field(default_factory=dict)  # by slot, as far as its tensors tell
+
+    @property
+    def observed(self) -> bool:
+        """Whether lineage ends its look at this op."""
+        return self.has_rows and self.type not in MOVERS
 
 
 @dataclass
@@ -150,6 +160,7 @@ def build_graph(number: int, first_op: int, partitions: Sequence[Partition]) -> 
         op.is_watched = place in watched
         if op.type == "_Retval" and _FETCH.fullmatch(place[1]) and op.inputs:
             graph.results.append(op.inputs[0])
+    _find_handles(graph)
     _count_loops(graph)
     _find_forward_ops(graph)
     return graph
@@ -184,7 +195,7 @@ def _in_order(
 
     def waits_for(place: Place) -> Iterator[Place]:
         for source in (*inputs[place], *controls[place]):
-            if source in nodes and nodes[source].op not in NEXT_ITERATION:
+            if source in nodes and nodes[source].op not in _NEXT_ITERATION:
                 yield source
 
     done: dict[Place, bool] = {}  # False while it waits
@@ -233,6 +244,29 @@ def phase_of_node(name: str, op_type: str) -> Phase:
     if writes_variable(op_type):
         return Phase.OTHER if name.endswith("/Assign") else Phase.UPDATE  # that is how a variable's first value is set
     return Phase.FORWARD
+
+
+def _find_handles(graph: RuntimeGraph) -> None:
+    """A handle stands for its variable by whatever way it got into a loop, and what is taken off a stack comes from
+    what was put on it."""
+    by_number = {op.number: op for op in graph.ops.values()}
+
+    def behind(source: tuple[int, int]) -> tuple[int, int]:
+        seen: set[int] = set()
+        while source[0] in by_number and source[0] not in seen:
+            seen.add(source[0])
+            op = by_number[source[0]]
+            if op.type not in MOVERS or op.attributes.get("T") != DType.RESOURCE.label or not op.inputs:
+                break
+            source = op.inputs[0]
+        return source
+
+    for op in graph.ops.values():
+        op.inputs = [behind(source) for source in op.inputs]
+    pushes = [op for op in graph.ops.values() if op.type.startswith("StackPush") and len(op.inputs) > 1]
+    for op in graph.ops.values():
+        if op.type.startswith("StackPop"):
+            op.inputs += [push.inputs[1] for push in pushes if push.inputs[0] == op.inputs[0]]
 
 
 def _count_loops(graph: RuntimeGraph) -> None:
