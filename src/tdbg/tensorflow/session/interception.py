@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ class Interception:
         self._runs, self._on_this_thread = runs, on_this_thread
         self._is_on = False
         self._originals: list[tuple[str, Any, Any]] = []
+        self._last = threading.local()  # the thread's last run
 
     def install(self) -> None:
         self._is_on = True
@@ -67,6 +69,7 @@ class Interception:
                 error = raised
                 raise
             finally:
+                self._last.run = run
                 with faults.guard("recording the end of a Session's run"):
                     self._runs.ends(run, results, error)
 
@@ -76,10 +79,13 @@ class Interception:
         def run(
             session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
         ) -> Any:
+            self._last.run = None
             results = original(session, fetches, feed_dict, options, run_metadata)
             if run_metadata is not None and self._is_on and options is not None and not _has_watches(options):
                 with faults.guard("handing back a run's metadata"):
                     _leave_out_ours(run_metadata)
+                    if self._last.run is not None:
+                        self._runs.profiled(self._last.run, run_metadata, session.graph)
             return results
 
         return run

@@ -24,6 +24,7 @@ from tdbg.model import Mode, Phase
 from tdbg.tensorflow.op_kinds import writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs, behind
 from tdbg.tensorflow.session.outside import Outside
+from tdbg.tensorflow.session.profile import record_profile
 from tdbg.tensorflow.session.runtime_graphs import OP, RuntimeGraph
 
 _VARIABLES = frozenset("VarHandleOp VariableV2 Variable".split())
@@ -181,6 +182,11 @@ class Runs:
         elif run.signature.is_training:
             self._steps.gradient()
             self._steps.update()
+
+    def profiled(self, run: Run, metadata: Any, graph: Any) -> None:
+        """The program asked for how long each node took; that is kept too."""
+        if run.execution >= 0:
+            record_profile(metadata, graph, run.execution, self._sources.of_frames, self._recorder.add)
 
     def _why_outside(self, session: Any, handle: Any) -> str | None:
         if handle is not None:
