@@ -110,6 +110,11 @@ reach the disk first (by the same ``flush`` at the latest). So whoever reads a t
     tensor      the framework's number of an eager tensor, which ``executions.inputs`` refers to
     value       row of ``values`` when the tensor was kept whole
 ``ends``: a function call came back (``failed``: with an error) at ``time``, with these ``outputs`` (tensor numbers).
+``runs``: an ``execution`` that was one run of a Session: its number (``run``) there, the ``global_step`` that the
+    program gave (-1: none), and the ``error`` that it ended with.
+``profile``: a ``node`` that ran on a ``device`` in an ``execution`` that was profiled: its op ``type``, ``start``, and
+    two durations in ns: ``op_time``, its kernel alone, and ``exec_time``, with what the executor did around it;
+    ``stack``: where the program made the node.
 ``executions``: one eager op or call of a function.
     execution   its number
     seq, time, step, thread   as in ``tensors``
@@ -120,6 +125,9 @@ reach the disk first (by the same ``flush`` at the latest). So whoever reads a t
     outputs are its results. When it was traced from Python code: ``python``, the code's qualified name, ``file`` and
     ``line``, where it begins, ``instance``, a number of the callable (two can share their code), and ``signature``, a
     JSON object: each argument, or part of one, with its type or value as text. Else empty, -1 and ``{}``.
+``signatures``: ``graph`` is what a Session runs for these ``fetches`` (tensors), ``targets`` (ops that are run and not
+    fetched) and ``feeds`` (tensors). Its ops are those that TensorFlow's runtime made of the program's, and its
+    function's arguments are the Session's variables.
 ``controls``: ``op`` waits for ``input_op`` without taking a value from it.
 ``ops``: an op of a graph, or an eager op at one place of the program.
     op, graph, name, type, device   graph is -1 for eager ops
@@ -194,6 +202,22 @@ SCHEMAS: dict[str, pa.Schema] = {
             "failed": pa.bool_(),
             "outputs": _list(pa.int64()),
         },
+        "runs": {
+            "execution": pa.int64(),
+            "run": pa.int64(),
+            "global_step": pa.int64(),
+            "error": pa.string(),
+        },
+        "profile": {
+            "execution": pa.int64(),
+            "node": pa.string(),
+            "type": pa.string(),
+            "device": pa.string(),
+            "start": pa.int64(),
+            "op_time": pa.int64(),
+            "exec_time": pa.int64(),
+            "stack": pa.int32(),
+        },
         "executions": {
             "execution": pa.int64(),
             "seq": pa.int64(),
@@ -217,6 +241,13 @@ SCHEMAS: dict[str, pa.Schema] = {
             "line": pa.int32(),
             "instance": pa.int32(),
             "signature": pa.string(),
+        },
+        # What a Session was asked for, where the graph is a run of one.
+        "signatures": {
+            "graph": pa.int32(),
+            "fetches": _list(pa.string()),
+            "targets": _list(pa.string()),
+            "feeds": _list(pa.string()),
         },
         "controls": {"op": pa.int32(), "input_op": pa.int32()},
         "ops": {
