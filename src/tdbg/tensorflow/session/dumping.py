@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tdbg.capture import faults
@@ -58,6 +59,11 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
         self._limit = _limit_of_environment() if disk_limit is None else disk_limit
         self._written, self._largest = 0, 0
         self._size_lock = threading.Lock()
+
+    @property
+    def dump_root(self) -> Path:
+        """The folder of the dumped runs."""
+        return self._root.path
 
     def on_run_start(self, request: OnRunStartRequest) -> OnRunStartResponse:
         if not self._is_wanted(request.run_call_count - 1) or not self._has_room():
