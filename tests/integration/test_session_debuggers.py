@@ -160,6 +160,8 @@ def test_an_error_is_shown_and_leaves_run(net, commands, capsys):
     assert said.count("!!! An error occurred during the run !!!") == 2
     assert said.count("Op:  total (AddV2)") == 2
     assert "input 0: log:0  float32, shape (2,) in this run" in said
+    assert "input 1: other:0  float32, shape (3,) in this run" in said
+    assert "InvalidArgumentError: Incompatible shapes: [2] vs. [3]\n" in said and "Try: compare the shapes" in said
     assert "# the line of the sum" in said
 
 
@@ -221,6 +223,35 @@ def test_the_guides_programs(tmp_path):
     assert "value 4 nan" in ran.stdout
     assert ran.stderr.count("no more commands") == 1
     assert not glob.glob(f"{tmp_path}/tfdbg_*") and not (tmp_path / "lots_of_space").exists()
+
+
+def test_ops_of_the_debugger_that_fail_do_not_fail_the_program(tmp_path):
+    """Here TensorFlow refuses to dump more bytes, in the middle of the first run."""
+    ran = run_program(
+        """
+        import os
+
+        os.environ["TFDBG_DISK_BYTES_LIMIT"] = "20"
+        import tensorflow.compat.v1 as tf
+        from tdbg.tensorflow import debug as tf_debug
+
+        tf.disable_eager_execution()
+        x = tf.placeholder(tf.float32, [None], name="x")
+        y = tf.log(tf.nn.relu(x), name="y")
+        for wrapper, root in (
+            (tf_debug.DumpingDebugWrapperSession, "dumps"),
+            (tf_debug.LocalCLIDebugWrapperSession, "shown"),
+        ):
+            session = wrapper(tf.Session(), root)
+            print([float(session.run(y, {x: [1.0, value]})[0]) for value in (1.0, 2.0)])
+        """,
+        "run\n" * 5,
+        tmp_path,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.count("[0.0, 0.0]") == 2
+    assert ran.stderr.count("tdbg: the debugger's own ops failed in a run") == 2, ran.stderr
+    assert "exhausted file-system byte-size allowance" in ran.stderr
 
 
 # ---- hooks

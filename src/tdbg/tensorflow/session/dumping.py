@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -98,9 +99,13 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
                 self._largest = max(self._largest, size)
 
     def _has_room(self) -> bool:
-        """Whether one more run as large as the largest so far stays below the limit."""
-        if self._written + self._largest < self._limit:
+        """Whether one more run as large as the largest so far stays below the limit, and fits on the disk."""
+        free = shutil.disk_usage(self._root.path).free
+        if self._written + self._largest < self._limit and 2 * self._largest <= free:
             return True
+        if 2 * self._largest > free:
+            self._say_once(f"the disk is almost full ({free:,} bytes): no more runs are dumped: {self._root.path}")
+            return False
         self._say_once(
             f"dumps have reached {self._written:,} bytes, and the limit is {self._limit:,}: no more are made. Raise it "
             f"with disk_limit=… or TFDBG_DISK_BYTES_LIMIT, or dump less with watch_fn, start_step, stop_step, every: "
