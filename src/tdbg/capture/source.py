@@ -59,7 +59,7 @@ class Sources:
         return found[::-1]
 
     def of_frames(self, frames: Iterable[tuple[str, int, str]]) -> int:
-        """The stack of frames that were told (file, line, function), the outermost first; numbered apart from others."""
+        """The stack of frames that were told (file, line, function), the outermost first; its number is apart."""
         with self._lock:
             stack, info = -1, StackInfo(-1, None, None)
             for file, line, function in frames:

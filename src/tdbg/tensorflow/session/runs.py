@@ -24,6 +24,7 @@ from tdbg.model import Mode, Phase
 from tdbg.tensorflow.op_kinds import writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs, behind
 from tdbg.tensorflow.session.outside import Outside
+from tdbg.tensorflow.session.profile import record_profile
 from tdbg.tensorflow.session.runtime_graphs import OP, RuntimeGraph
 
 _VARIABLES = frozenset("VarHandleOp VariableV2 Variable".split())
@@ -83,20 +84,18 @@ class Runs:
         self._noted: set[str] = set()
         self._folder: str | None = None
         self._lock = threading.RLock()
-        self._not_held = self._lib.not_held() if self._lib.IS_NATIVE else 0
+        self._not_held = self._lib.not_held()
 
     # ---- on and off
 
     def start(self) -> None:
-        if self._lib.IS_NATIVE:
-            self._lib.set_session(self._kernel)
+        self._lib.set_session(self._kernel)
 
     def stop(self) -> None:
-        if self._lib.IS_NATIVE:
-            self._lib.set_session(None)
-            refused = self._lib.not_held() - self._not_held
-            if refused > 0:
-                self._recorder.note("evidence", "inputs of ops were not kept: over the size limit", refused)
+        self._lib.set_session(None)
+        refused = self._lib.not_held() - self._not_held
+        if refused > 0:
+            self._recorder.note("evidence", "inputs of ops were not kept: over the size limit", refused)
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -138,8 +137,7 @@ class Runs:
         if run.execution >= 0:
             if run.outside is not None and results is not None:
                 run.outside.fetches(run.execution, run.fetches, results)
-            if self._lib.IS_NATIVE:
-                self._lib.session_end(run.execution)
+            self._lib.session_end(run.execution)
             self._lib.call_end(run.execution, run.site, None if error is not None else [])
             if run.signature.folder:
                 _clear(run.signature.folder)
@@ -150,6 +148,11 @@ class Runs:
         elif run.signature.is_training:
             self._steps.gradient()
             self._steps.update()
+
+    def profiled(self, run: Run, metadata: Any, graph: Any) -> None:
+        """The program asked for how long each node took; that is kept too."""
+        if run.execution >= 0:
+            record_profile(metadata, graph, run.execution, self._sources.of_frames, self._recorder.add)
 
     def _delete(self, run: Run) -> None:
         if run.outside is None:
@@ -266,5 +269,6 @@ def _clear(folder: str) -> None:
 def _told(error: BaseException) -> str:
     op = getattr(error, "op", None)
     where = f" at {op.name} ({op.type})" if op is not None else ""
-    lines = str(getattr(error, "message", "") or error).strip().splitlines()
-    return f"Session.run failed{where}: {type(error).__name__}: {lines[0] if lines else ''}"
+    text = str(getattr(error, "message", "") or error)
+    lines = [line.strip() for line in text.partition("[[")[0].splitlines() if line.strip()]
+    return f"Session.run failed{where}: {type(error).__name__}: {lines[-1] if lines else text}"
