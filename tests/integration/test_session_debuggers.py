@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -114,7 +115,8 @@ def test_run_options_at_the_prompt(net, commands, capsys):
     assert said.count("ERROR: ") == 6 and 'tensor filter "nothing" does not exist' in said
     assert "-p, --profile" in said
     assert "run-end: run #1" not in said and '1 dumped tensor(s) passing filter "my_filter"' in said
-    assert "µs in ops" in said  # run -p
+    assert "µs in ops; the slowest:" in said  # run -p
+    assert re.search(r"µs  Log +log  test_session_debuggers.py:\d+\n", said)
     assert "run-end: run #4: 1 fetch (loss:0); 1 feed (x:0)\n1 dumped tensor(s)" in said
     assert errors.count("the program goes on without the debugger") == 1
 

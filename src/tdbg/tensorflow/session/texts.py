@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir, DebugTensorDatum, has_inf_or_nan
 from tdbg.tensorflow.session.error_texts import error_lines
 from tdbg.tensorflow.session.filters import TensorFilter
+from tdbg.tensorflow.session.profile import profiled_nodes
 from tdbg.tensorflow.session.prompt import RunEnd, RunStart
 from tdbg.tensorflow.session.source_lines import user_line
 
@@ -46,7 +48,7 @@ def run_end_lines(info: RunEnd) -> list[str]:
     if info.dump is not None:
         lines += _dump_lines(info, info.dump)
     if info.profile is not None:
-        lines += profile_lines(info.profile)
+        lines += profile_lines(info.profile, info.graph)
     return lines
 
 
@@ -76,17 +78,17 @@ def tensor_table(dump: DebugDumpDir, data: list[DebugTensorDatum]) -> list[str]:
     return ["  ".join([*(row[n].ljust(widths[n]) for n in range(3)), row[3]]) for row in rows]
 
 
-def profile_lines(metadata: Any) -> list[str]:
-    """The nodes that took most of the time."""
-    nodes = [
-        (stats.op_end_rel_micros - stats.op_start_rel_micros, stats.node_name, device.device)
-        for device in metadata.step_stats.dev_stats
-        for stats in device.node_stats
+def profile_lines(metadata: Any, graph: Any) -> list[str]:
+    """The nodes that took most of the time, and their lines."""
+    nodes = sorted(profiled_nodes(metadata, graph), key=lambda node: -node.op_time)
+    total = sum(node.op_time for node in nodes) // 1000
+    lines = [
+        f"{len(nodes)} nodes on {len({node.device for node in nodes})} device(s), {total:,} µs in ops; the slowest:"
     ]
-    nodes.sort(reverse=True)
-    total = sum(time for time, *_ in nodes)
-    lines = [f"{len(nodes)} nodes on {len(metadata.step_stats.dev_stats)} device(s), {total:,} µs in ops; the slowest:"]
-    return lines + [f"  {time:>8,} µs  {name}  {device}" for time, name, device in nodes[:_MOST_LINES]]
+    for node in nodes[:_MOST_LINES]:
+        place = f"  {os.path.basename(node.frame.file)}:{node.frame.line}" if node.frame else ""
+        lines.append(f"  {node.op_time / 1000:>10,.1f} µs  {node.type:<12} {node.node}{place}")
+    return lines
 
 
 def _bad_elements(tensor: Any) -> str:
