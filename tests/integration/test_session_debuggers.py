@@ -285,6 +285,18 @@ def test_a_hook_serves_one_session_after_the_other(net, tmp_path):
     assert all(tf_debug.DebugDumpDir(path).partition_graphs() for path in glob.glob(f"{tmp_path}/run_*"))
 
 
+def test_a_hook_is_switched_off_and_on(net, tmp_path):
+    hook = tf_debug.DumpingDebugHook(tmp_path)
+    hook.enabled = False
+    with v1.train.MonitoredSession(hooks=[hook]) as session:
+        for number in range(4):
+            session.run(net["loss"], {net["x"]: [1.0]})
+            hook.enabled = number in (0, 1)
+    assert [int(path.rsplit("_", 1)[1]) for path in sorted(glob.glob(f"{tmp_path}/run_*"))] == [1, 2]
+    with pytest.raises(TypeError, match="bogus"):
+        tf_debug.DumpingDebugHook(tmp_path, bogus=1)
+
+
 def test_the_prompt_comes_before_the_nan_hook_ends_the_program(net, commands, capsys):
     hook = tf_debug.LocalCLIDebugHook()
     hook.add_tensor_filter("never", lambda datum, tensor: False)

@@ -54,6 +54,8 @@ def run_end_lines(info: RunEnd) -> list[str]:
 
 def _dump_lines(info: RunEnd, dump: DebugDumpDir) -> Iterator[str]:
     yield f"{dump.size} dumped tensor(s)"
+    if not dump.size:
+        yield "no such tensor was computed: TensorFlow may have merged it with others, or computed it beforehand"
     if info.passed_filter:
         function = info.start.filters[info.passed_filter]
         passed = TensorFilter(info.passed_filter, function).find(dump, exclude_nodes=info.exclude_nodes)
