@@ -26,7 +26,7 @@ def main():
     parser = make_parser("A digit classifier whose accuracy gets stuck near chance.")
     parser.add_argument("--max_steps", type=int, default=10)
     parser.add_argument("--train_batch_size", type=int, default=100)
-    parser.add_argument("--learning_rate", type=float, default=0.025)
+    parser.add_argument("--learning_rate", type=float, default=0.05)
     args = parser.parse_args()
     tf.disable_eager_execution()
 
