@@ -1,0 +1,165 @@
+"""Runs that TensorFlow dumps in; one folder per run out, whole at once, though TensorFlow always wrote to the same URL.
+
+TensorFlow builds a new executor for each new URL and keeps all of them. So each run is dumped to a spool, which gets
+the run's name when it has ended. Runs at the same time have spools of their own. The graph is written only when an
+executor is built; later runs of the same executor get links to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import threading
+import time
+import uuid
+import weakref
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tensorflow.core.util import event_pb2
+
+from tdbg.dumps.folder import RunFiles, scan_run
+from tdbg.dumps.names import FEEDS_NAME, FETCHES_NAME
+from tdbg.tensorflow.session.dump_tensors import read_event
+
+
+class RunDump(NamedTuple):
+    """A run that is being dumped: where TensorFlow writes to, and what the run will be called."""
+
+    spool: Path
+    name: str
+    fetches: str
+    feeds: str
+    watched: str  # what else tells one executor from another: the filters and debug ops
+
+    @property
+    def url(self) -> str:
+        return f"file://{self.spool}"
+
+
+class FinishedDump(NamedTuple):
+    """The folder of a run that has ended, and how many bytes TensorFlow wrote to it."""
+
+    folder: Path
+    size: int
+
+
+class DumpRoot:
+    """A folder of dumped runs. It must be new or empty; ValueError, with ``what`` in it, when it is not."""
+
+    def __init__(self, root: str | os.PathLike, what: str) -> None:
+        text = os.fspath(root)
+        if "://" in text:
+            raise ValueError(f"{what} must be a folder of this machine, and not {text}")
+        self.path = Path(os.path.abspath(os.path.expanduser(text)))
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(f"{what} path points to a file: {self.path}")
+        if self.path.is_dir() and any(self.path.iterdir()):
+            raise ValueError(f"{what} path points to a non-empty directory; name a new one: {self.path}")
+        self.is_new = not self.path.exists()
+        self.path.mkdir(parents=True, exist_ok=True)
+        # A name that no wrapper had before: executors of an earlier one would not write their graphs again.
+        self._spools = self.path / f"_tdbg_spool_{uuid.uuid4().hex[:8]}"
+        self._free: list[Path] = []
+        self._count = 0
+        self._graphs: dict[tuple, list[tuple[str, Path]]] = {}
+        self._lock = threading.Lock()
+        self._cleanup = weakref.finalize(self, shutil.rmtree, self._spools, ignore_errors=True)
+
+    @classmethod
+    def temporary(cls) -> DumpRoot:
+        """A root in the system's folder for temporary files; ``remove`` takes it away."""
+        root = cls(tempfile.mkdtemp(prefix="tfdbg_"), "dump_root")
+        root.is_new = True
+        return root
+
+    def begin(self, number: int, fetches: Any, feed_dict: Any, watched: Any = "") -> RunDump:
+        """A spool for a run. ``number`` becomes part of its folder's name."""
+        with self._lock:
+            if self._free:
+                spool = self._free.pop()
+            else:
+                spool = self._spools / str(self._count)
+                self._count += 1
+        name = f"run_{time.time_ns() // 1000}_{number}"
+        feeds = repr(feed_dict.keys()) if feed_dict else repr(feed_dict)
+        return RunDump(spool, name, repr(fetches), feeds, str(watched))
+
+    def finish(self, dump: RunDump) -> FinishedDump:
+        """The run has ended: its dumps get a folder of their own."""
+        try:
+            dump.spool.mkdir(parents=True, exist_ok=True)
+            files = scan_run(str(dump.spool))
+            size = _size(dump.spool)
+            self._complete_graphs(dump, files)
+            _write_message(dump.spool / FETCHES_NAME, dump.fetches)
+            _write_message(dump.spool / FEEDS_NAME, dump.feeds)
+            folder = self.path / dump.name
+            dump.spool.rename(folder)
+        finally:
+            self._release(dump.spool)
+        return FinishedDump(folder, size)
+
+    def discard(self, folder: Path) -> None:
+        """Takes a run away again."""
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def remove(self) -> None:
+        """Takes everything away, and the root too if it was made here."""
+        for entry in list(self.path.iterdir()) if self.path.is_dir() else []:
+            if entry.name.startswith(("run_", "_tdbg_spool_")):
+                shutil.rmtree(entry, ignore_errors=True)
+        if self.is_new:
+            with contextlib.suppress(OSError):
+                self.path.rmdir()
+
+    def _release(self, spool: Path) -> None:
+        shutil.rmtree(spool, ignore_errors=True)
+        with self._lock:
+            self._free.append(spool)
+
+    def _complete_graphs(self, dump: RunDump, files: RunFiles) -> None:
+        """Keeps new graphs, and links known ones to a run whose executor had written them before."""
+        key = (dump.spool.name, dump.watched, *self._signature(dump.spool, files))
+        written = [path for device in files.devices for path in device.graphs]
+        if written:
+            kept = []
+            for path in written:
+                copy = self._spools / "graphs" / uuid.uuid4().hex
+                copy.parent.mkdir(exist_ok=True)
+                _link(dump.spool / path, copy)
+                kept.append((path, copy))
+            self._graphs[key] = kept
+            return
+        for path, copy in self._graphs.get(key, ()):
+            target = dump.spool / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _link(copy, target)
+
+    @staticmethod
+    def _signature(spool: Path, files: RunFiles) -> tuple[str, ...]:
+        """Feeds, fetches and targets as TensorFlow has them, which tell its executors apart."""
+        texts = [read_event(str(spool / path)).log_message.message for path in files.core_metadata]
+        return tuple(text.partition('"input_names"')[2] for text in texts)
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for place, _, names in os.walk(folder):
+        total += sum(os.stat(os.path.join(place, name)).st_size for name in names)
+    return total
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # a file system without links
+        shutil.copyfile(source, target)
+
+
+def _write_message(path: Path, text: str) -> None:
+    event = event_pb2.Event()
+    event.log_message.message = text
+    path.write_bytes(event.SerializeToString())

@@ -1,0 +1,109 @@
+"""Runs of a wrapped Session in; one dump folder per run out, as tfdbg writes them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tdbg.capture import faults
+from tdbg.tensorflow.session.dump_root import DumpRoot, RunDump
+from tdbg.tensorflow.session.framework import NonInteractiveDebugWrapperSession
+from tdbg.tensorflow.session.requests import (
+    OnRunEndRequest,
+    OnRunEndResponse,
+    OnRunStartAction,
+    OnRunStartRequest,
+    OnRunStartResponse,
+)
+
+_DISK_LIMIT = 100 << 30
+
+
+class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
+    """Dumps the tensors of each run() to ``session_root/run_<microseconds>_<number of the run>``.
+
+    ``session_root`` must be new or empty. Only the runs of ``range(start_step, stop_step, every)`` are dumped, and
+    only while ``enabled`` is True, which can be changed at any time. When the dumps have reached ``disk_limit`` bytes
+    (by default ``TFDBG_DISK_BYTES_LIMIT``, else 100 GiB) no more are made, and the program goes on.
+    """
+
+    _wants_partition_graphs = False  # the runtime writes them beside the tensors
+
+    def __init__(
+        self,
+        sess: Any,
+        session_root: str | os.PathLike,
+        watch_fn: Callable[[Any, Any], Any] | None = None,
+        thread_name_filter: str | None = None,
+        pass_through_operrors: bool | None = None,
+        *,
+        start_step: int = 0,
+        stop_step: int | None = None,
+        every: int = 1,
+        disk_limit: int | None = None,
+    ) -> None:
+        super().__init__(
+            sess,
+            watch_fn=watch_fn,
+            thread_name_filter=thread_name_filter,
+            pass_through_operrors=pass_through_operrors,
+            start_step=start_step,
+            stop_step=stop_step,
+            every=every,
+        )
+        self._root = DumpRoot(session_root, "session_root")
+        self._open: dict[str, RunDump] = {}  # by URL, of which each run that is going on has its own
+        self._limit = _limit_of_environment() if disk_limit is None else disk_limit
+        self._written, self._largest = 0, 0
+        self._size_lock = threading.Lock()
+
+    def on_run_start(self, request: OnRunStartRequest) -> OnRunStartResponse:
+        if not self._is_wanted(request.run_call_count - 1) or not self._has_room():
+            return OnRunStartResponse(OnRunStartAction.NON_DEBUG_RUN, [])
+        watched = self._watch_options(request.fetches, request.feed_dict)
+        dump = self._root.begin(request.run_call_count - 1, request.fetches, request.feed_dict, watched)
+        self._open[dump.url] = dump
+        return OnRunStartResponse(OnRunStartAction.DEBUG_RUN, [dump.url], **vars(watched))
+
+    def prepare_run_debug_urls(self, fetches: Any, feed_dict: Any) -> list[str]:
+        dump = self._root.begin(self.run_call_count - 1, fetches, feed_dict)
+        self._open[dump.url] = dump
+        return [dump.url]
+
+    def on_run_end(self, request: OnRunEndRequest) -> OnRunEndResponse:
+        self._finish(request.response)
+        return OnRunEndResponse()
+
+    def on_run_abandoned(self, response: OnRunStartResponse) -> None:
+        self._finish(response)
+
+    def _finish(self, response: OnRunStartResponse | None) -> None:
+        dump = self._open.pop(response.debug_urls[0], None) if response and response.debug_urls else None
+        if dump is None:
+            return
+        with faults.guard("keeping the dump of a run"):
+            size = self._root.finish(dump).size
+            with self._size_lock:
+                self._written += size
+                self._largest = max(self._largest, size)
+
+    def _has_room(self) -> bool:
+        """Whether one more run as large as the largest so far stays below the limit."""
+        if self._written + self._largest < self._limit:
+            return True
+        self._say_once(
+            f"dumps have reached {self._written:,} bytes, and the limit is {self._limit:,}: no more are made. Raise it "
+            f"with disk_limit=… or TFDBG_DISK_BYTES_LIMIT, or dump less with watch_fn, start_step, stop_step, every: "
+            f"{self._root.path}"
+        )
+        return False
+
+    def _is_disk_usage_reset_each_run(self) -> bool:
+        return True  # counted here, over all runs
+
+
+def _limit_of_environment() -> int:
+    text = os.environ.get("TFDBG_DISK_BYTES_LIMIT", "")
+    return int(text) if text.isdigit() else _DISK_LIMIT
