@@ -1,4 +1,4 @@
-"""Examples and their words in; what each printed and how it ended out. One new process runs all of them, one by one,
+"""Examples (or files) and their words in; what each printed and how it ended out. One new process runs all of them, one by one,
 for TensorFlow takes longer to load than an example runs."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Result:
 
 
 def run_examples(folder: Path, *calls: str, typed: dict[str, str] | None = None) -> dict[str, Result]:
-    """By call, such as ``debug_mnist --debug``. ``typed`` has what its prompt reads, commands between semicolons."""
+    """By call, such as ``debug_mnist --debug`` or ``train.py``. ``typed`` has what its prompt reads, commands between semicolons."""
     environment = os.environ | {"PYTHONPATH": SOURCE, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1"}
     work = json.dumps([[call, (typed or {}).get(call, "")] for call in calls])
     ran = subprocess.run(
@@ -51,7 +51,10 @@ def _run(call: str, typed: str) -> Result:
         tf.Graph().as_default(),
     ):
         try:
-            runpy.run_module(f"tdbg.examples.{name}", run_name="__main__", alter_sys=True)
+            if name.endswith(".py"):
+                runpy.run_path(name, run_name="__main__")
+            else:
+                runpy.run_module(f"tdbg.examples.{name}", run_name="__main__", alter_sys=True)
         except BaseException as error:
             end, message = type(error).__name__, str(error)
     return Result(out.getvalue(), err.getvalue(), end, message)

@@ -10,9 +10,12 @@ import nan_in_training as program
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
+from event_listener import EventListener
+from example_runs import run_examples
 
 from tdbg.tensorflow import debug as tf_debug
 
+PROGRAMS = Path(program.__file__).parent
 BUG = next(n for n, line in enumerate(Path(program.__file__).read_text().splitlines(), 1) if "# BUG" in line)
 
 
@@ -85,8 +88,40 @@ def test_the_prompt_at_training_and_evaluation_changes_nothing(
     hook = tf_debug.LocalCLIDebugHook(ui_type="readline")
     type_in(*["run"] * 20)
     estimator.train(program.input_fn, steps=2, hooks=[hook])
-    assert "Log_1" in capsys.readouterr().out
+    assert "run-end: run #2" in capsys.readouterr().out
     type_in(*["run"] * 20)
     estimator.evaluate(program.input_fn, steps=1, hooks=[hook])
     assert capsys.readouterr().out
     np.testing.assert_array_equal(estimator.get_variable_value("score/kernel"), weights_after_two_steps(tmp_path))
+
+
+def test_a_debug_server_gets_every_run(estimator: Any) -> None:
+    with EventListener() as server:
+        estimator.train(program.input_fn, steps=2, hooks=[tf_debug.GrpcDebugHook(server.address)])
+        server.wait_for("Log_1:0:DebugIdentity", 2)
+        estimator.evaluate(program.input_fn, steps=1, hooks=[tf_debug.GrpcDebugHook([server.address])])
+        server.wait_for("Log_1:0:DebugIdentity", 3)
+
+
+def test_a_filter_picks_the_run_that_is_sent(estimator: Any, capsys: Any) -> None:
+    with EventListener() as server:
+        hook = tf_debug.TensorBoardDebugHook(server.address, tensor_filter_fn=tf_debug.has_inf_or_nan)
+        with pytest.raises(tf.estimator.NanLossDuringTrainingError):
+            estimator.train(program.input_fn, steps=20, hooks=[hook])
+        [sent] = server.wait_for("Log_1:0:DebugIdentity")
+        assert not np.all(np.isfinite(tf_debug.load_tensor_from_event(sent)))
+        assert program.__file__ in {file.file_path for kept in server.sources for file in kept.source_files}
+    assert "the first is Log_1:0" in capsys.readouterr().err
+
+
+def test_programs_of_users_run_with_few_corrections(tmp_path: Path) -> None:
+    with EventListener() as server:
+        calls = [f"{PROGRAMS / name} {server.address}" for name in ("basic_hook.py", "filter_hook.py")]
+        calls.append(f"{PROGRAMS / 'several_hooks.py'} {server.address}")
+        basic, filtered, several = run_examples(tmp_path, *calls).values()
+        sent = server.wait_for("IteratorGetNext:0:DebugIdentity")
+    assert (basic.end, basic.out) == ("", "steps: 3\n")  # the data are three batches
+    assert (filtered.end, filtered.out) == ("", "stopped: NaN loss during training.\n")
+    assert len(sent) == 1 and np.isnan(tf_debug.load_tensor_from_event(sent[0])).sum() == 1
+    assert "the first is IteratorGetNext:0" in filtered.err
+    assert (several.end, several.out.count("Summaries logged")) == ("", 3)
