@@ -54,7 +54,11 @@ _BACKWARD = (
     (f"{_PYTHON}ops{_SEP}gradients_util.py", ("_GradientsHelper",)),
 )
 _UPDATE = ("apply_gradients", "apply", "_internal_apply_gradients", "_backend_apply_gradients", "update_step")
-_CREATION = (f"{_PYTHON}ops{_SEP}resource_variable_ops.py", "_init_from_args")
+_CREATION = (
+    (f"{_PYTHON}ops{_SEP}resource_variable_ops.py", ("_init_from_args",)),
+    (f"{_PYTHON}ops{_SEP}ref_variable.py", ("_init_from_args",)),
+    (f"{_PYTHON}training{_SEP}saver.py", ("_build", "build", "_build_internal")),  # what a checkpoint holds is assigned
+)
 
 
 def phase_of(file: str, function: str) -> Phase | None:
@@ -68,6 +72,7 @@ def phase_of(file: str, function: str) -> Phase | None:
             return Phase.BACKWARD
     if f"{_SEP}optimizers{_SEP}" in file or file.endswith(f"training{_SEP}optimizer.py"):
         return Phase.UPDATE if name in _UPDATE else None
-    if file.endswith(_CREATION[0]) and name == _CREATION[1]:
-        return Phase.OTHER
+    for suffix, functions in _CREATION:
+        if file.endswith(suffix) and name in functions:
+            return Phase.OTHER
     return None

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from tdbg.frames import is_user_file
@@ -22,6 +22,7 @@ class StackInfo(NamedTuple):
     phase: Phase | None  # what the innermost frame that tells says of the phase
 
 
+_TOLD = 1 << 30  # the first number of a stack that was told; those of native/stacks.c are below
 Sink = Callable[[str, tuple], None]
 Remap = Callable[[str, int], tuple[str, int, str | None] | None]
 PhaseOf = Callable[[str, str], Phase | None]
@@ -36,6 +37,7 @@ class Sources:
         self._frames: dict[tuple[str, int, str], int] = {}
         self._frame_list: list[Frame] = []
         self._is_user: dict[str, bool] = {}
+        self._told: dict[tuple[int, int], int] = {}  # (parent, frame) -> stack
         self._lock = threading.RLock()
 
     def info(self, stack: int) -> StackInfo:
@@ -56,6 +58,29 @@ class Sources:
             stack = self._lib.stack_get(stack)[0]
         return found[::-1]
 
+    def of_frames(self, frames: Iterable[tuple[str, int, str]]) -> int:
+        """The stack of frames that were told (file, line, function), the outermost first; its number is apart."""
+        with self._lock:
+            stack, info = -1, StackInfo(-1, None, None)
+            for file, line, function in frames:
+                mapped = self._remap(file, line)
+                if mapped:
+                    file, line, function = mapped[0], mapped[1], mapped[2] or function
+                frame, _ = self._intern(file, line, function)
+                number = self._told.get((stack, frame))
+                if number is None:
+                    number = self._told[stack, frame] = _TOLD + len(self._told)
+                    self._write(number, stack, frame, info)
+                stack, info = number, self._infos[number]
+            return stack
+
+    def _write(self, stack: int, parent: int, frame: int, outer: StackInfo) -> StackInfo:
+        where = self._frame_list[frame]
+        user = where if where.is_user else outer.user
+        info = self._infos[stack] = StackInfo(frame, user, self._phase_of(where.file, where.function) or outer.phase)
+        self._add("stacks", (stack, parent, frame))
+        return info
+
     def _learn(self, stack: int) -> StackInfo:
         chain = []
         while stack >= 0 and stack not in self._infos:
@@ -68,11 +93,8 @@ class Sources:
             mapped = self._remap(file, line)
             if mapped:
                 file, line, function = mapped[0], mapped[1], mapped[2] or function
-            frame, is_user = self._intern(file, line, function)
-            user = Frame(file, line, function, True) if is_user else info.user
-            info = StackInfo(frame, user, self._phase_of(file, function) or info.phase)
-            self._infos[number] = info
-            self._add("stacks", (number, parent, frame))
+            frame, _ = self._intern(file, line, function)
+            info = self._write(number, parent, frame, info)
         return info
 
     def _intern(self, file: str, line: int, function: str) -> tuple[int, bool]:

@@ -72,16 +72,16 @@ static char *ask_python(const tdbg_finding *f) {
   return message;
 }
 
-static bool python_is_ending(void) {
+bool tdbg_can_ask_python(void) {
 #if PY_VERSION_HEX >= 0x030D0000
-  return !Py_IsInitialized() || Py_IsFinalizing();
+  return Py_IsInitialized() && !Py_IsFinalizing();
 #else
-  return !Py_IsInitialized() || _Py_IsFinalizing();
+  return Py_IsInitialized() && !_Py_IsFinalizing();
 #endif
 }
 
 char *tdbg_finding_message(const tdbg_finding *finding) {
-  if (python_is_ending()) return NULL; /* who would ask for the GIL now would not come back */
+  if (!tdbg_can_ask_python()) return NULL;
   PyGILState_STATE state = PyGILState_Ensure();
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace); /* this may be a thread that is in the middle of something */

@@ -29,4 +29,7 @@ bool tdbg_finding_is_made(const tdbg_finding *finding);
 /* What to tell the user, from Python; the caller frees it. NULL: let it pass. May be called without the GIL. */
 char *tdbg_finding_message(const tdbg_finding *finding);
 
+/* False once Python ends: who would ask for the GIL then would not come back. */
+bool tdbg_can_ask_python(void);
+
 #endif

@@ -315,9 +315,42 @@ int64_t tdbg_emit(const tdbg_observation *seen, bool may_wait) {
   return tdbg_push(&record, may_wait);
 }
 
+/* A NaN out of infinities (a softmax whose logits are all -inf) begins here as well, though its inputs are not good. */
+static bool made_nan(const tdbg_observation *output, tdbg_observation *inputs, int count) {
+  if (!output->numbers.nan) return false;
+  for (int i = 0; i < count; i++) {
+    tdbg_measure(&inputs[i]);
+    if (inputs[i].numbers.nan) return false;
+  }
+  return true;
+}
+
+void tdbg_emit_bad(tdbg_observation *output, tdbg_observation *inputs, int count, bool all) {
+  bool origin = all;
+  for (int i = 0; i < count; i++) {
+    tdbg_observation given = inputs[i];
+    inputs[i] = *output;
+    inputs[i].data = given.data;
+    inputs[i].bytes = given.bytes;
+    inputs[i].dtype = given.dtype;
+    inputs[i].shape = given.shape;
+    inputs[i].slot = (uint16_t)i;
+    inputs[i].flags = TDBG_EVIDENCE;
+    if (tdbg_has_bad(given.data, given.shape->elements, given.dtype) == 1) origin = false;
+  }
+  if (origin) output->flags |= TDBG_ORIGIN;
+  output->keep = tdbg_values_when_bad && (origin || made_nan(output, inputs, count)) && tdbg_value_allowed(output->op);
+  tdbg_emit(output, true);
+  for (int i = 0; i < count && output->keep; i++) {
+    inputs[i].keep = true;
+    tdbg_measure(&inputs[i]);
+    tdbg_emit(&inputs[i], true);
+  }
+}
+
 /* ---- fork ---------------------------------------------------------------------------------------------------- */
 
-static pthread_mutex_t *const locks[] = {&tdbg_executions_lock, &tdbg_shapes_lock, &values_lock};
+static pthread_mutex_t *const locks[] = {&tdbg_executions_lock, &tdbg_held_lock, &tdbg_shapes_lock, &values_lock};
 enum { LOCKS = sizeof locks / sizeof *locks };
 
 static void lock_all(void) {

@@ -110,5 +110,8 @@ typedef struct {
 } tdbg_observation;
 void tdbg_measure(tdbg_observation *seen); /* fills numbers, sets TDBG_NUMBERS and TDBG_BAD */
 int64_t tdbg_emit(const tdbg_observation *seen, bool may_wait);
+/* A bad output, with its op's inputs (data, bytes, dtype and shape filled; `all`: there are no others). If they are good
+   this op is where it began: then output and inputs are kept whole. May wait. */
+void tdbg_emit_bad(tdbg_observation *output, tdbg_observation *inputs, int count, bool all);
 
 #endif

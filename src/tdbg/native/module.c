@@ -5,6 +5,8 @@
 #include "check.h"
 #include "debug_events.h"
 #include "events.h"
+#include "held.h"
+#include "session_op.h"
 #include "stacks.h"
 #include "summary.h"
 #include "tensorflow_op.h"
@@ -534,6 +536,25 @@ METHOD(register_tensorflow) { /* (path) -> None or what failed */
   return problem ? PyUnicode_FromString(problem) : Py_NewRef(Py_None);
 }
 
+METHOD(set_session) { /* (resolve(url, device, tensor name)) */
+  EXPECT(1);
+  return tdbg_set_session(args[0]);
+}
+
+METHOD(session_end) { /* (execution): nothing of this run is needed any more */
+  EXPECT(1);
+  int64_t execution = PyLong_AsLongLong(args[0]);
+  if (PyErr_Occurred()) return NULL;
+  tdbg_let_go_all(execution);
+  Py_RETURN_NONE;
+}
+
+METHOD(not_held) { /* -> inputs that could not be held until their op's output was looked at */
+  (void)args;
+  EXPECT(0);
+  return PyLong_FromLongLong(tdbg_not_held());
+}
+
 /* ---- TensorFlow's DebugEvents files ---- */
 
 static PyObject *taken(tdbg_growing *bytes) {
@@ -641,6 +662,7 @@ static PyMethodDef methods[] = {
     ENTRY(call_tensors),  ENTRY(set_check),     ENTRY(forget_makers), ENTRY(bad_events),
     ENTRY(masked_crc32c), ENTRY(read_records),  ENTRY(read_debug_events),
     ENTRY(set_first_op),  ENTRY(push_rows),     ENTRY(register_tensorflow),
+    ENTRY(set_session),   ENTRY(session_end),   ENTRY(not_held),
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_native", NULL, -1, methods, NULL, NULL, NULL, NULL};

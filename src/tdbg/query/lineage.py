@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from tdbg.model import Flag
+from tdbg.query.loops import Way, follow, is_pop, popped, seen
 from tdbg.query.program import Op, Program
 from tdbg.query.rows import Row, Rows
 
@@ -25,6 +26,7 @@ class Source(NamedTuple):
     op: int
     slot: int
     execution: int
+    way: Way = Way.SAME
 
 
 class Lineage:
@@ -93,6 +95,7 @@ class Lineage:
             return [
                 (index, self._program.ops[source.op], self._seen_by(source, row))
                 for index, (number, slot) in enumerate(op.inputs)
+                if number != row.op or op.type != "ReadVariableOp"  # a reference is its own handle
                 for source in self._behind(number, slot, row.execution, set())
             ]
         if row.is_input:
@@ -116,18 +119,20 @@ class Lineage:
             maker = self._program.ops[row.op]
         return maker, row
 
-    def _behind(self, number: int, slot: int, execution: int, seen: set[tuple[int, int]]) -> Iterator[Source]:
+    def _behind(
+        self, number: int, slot: int, execution: int, visited: set[tuple[int, int]], way: Way = Way.SAME
+    ) -> Iterator[Source]:
         op = self._program.ops.get(number)
-        if op is None or (number, slot) in seen:
+        if op is None or (number, slot) in visited:
             return
-        seen.add((number, slot))
+        visited.add((number, slot))
         if op.observed or op.type == "Const" or op.type.startswith("Placeholder"):
-            yield Source(number, slot, execution if op.observed or op.type != "Const" else -1)
+            yield Source(number, slot, execution if op.observed or op.type != "Const" else -1, way)
             return
         inner = self._results_of(op, slot)
         if inner is not None:
             for result in inner:
-                yield from self._behind(*result, execution, seen)
+                yield from self._behind(*result, execution, visited)
             return
         untold = [tensor for graph in self._callees.get(number, ()) for tensor in self._tensors_of[graph, execution]]
         if untold:  # imported graphs do not tell their results: it came from within
@@ -139,7 +144,9 @@ class Lineage:
             yield Source(number, slot, execution)
             return
         for parent, parent_slot in (known,) if known is not None else op.inputs:
-            yield from self._behind(parent, parent_slot, execution, seen)
+            yield from self._behind(
+                parent, parent_slot, execution, visited, follow(way, op, self._program.ops.get(parent))
+            )
 
     def _known_value(self, read: Op) -> tuple[int, int] | None:
         """A read without an observer: the value was read or assigned before in the same graph."""
@@ -180,6 +187,10 @@ class Lineage:
         """The row of a tensor that this row's op saw: of its own loop iteration, else the last one before it. Arguments
         are watched beside the data flow, so their rows may come a little later than those of their readers."""
         rows = self._by_place.get((source.op, source.slot, source.execution), ())
+        if is_pop(self._program.ops[row.op]):
+            return popped(rows, row)
+        if source.way:
+            return seen(rows, source.way, row)
         wanted = row.iteration if iteration is None else iteration
         same = [r for r in rows if r.iteration == wanted]
         # Where iterations are not known, all rows of a loop's tensor look alike: the last one before it was read.

@@ -57,7 +57,14 @@ class Program:
         wanted = ("op", "graph", "name", "type", "input_ops", "input_slots", "stack", "phase", "forward", "observed")
         return {
             number: Op(
-                number, graph, name, kind, tuple(zip(ops, slots, strict=True)), stack, Phase(phase), forward, observed
+                number,
+                graph,
+                name,
+                *_as_resource(number, kind, tuple(zip(ops, slots, strict=True))),
+                stack,
+                Phase(phase),
+                forward,
+                observed,
             )
             for number, graph, name, kind, ops, slots, stack, phase, forward, observed in zip(
                 *(columns[name] for name in wanted), strict=True
@@ -171,6 +178,19 @@ class Program:
         if op.inputs and op.inputs[0][0] in self.ops:
             return self.ops[op.inputs[0][0]].name.removesuffix("/resource")
         return op.name
+
+
+def _as_resource(
+    number: int, kind: str, inputs: tuple[tuple[int, int], ...]
+) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """TensorFlow 1's reference variables in the words of resource variables: the op that holds one is its own handle,
+    and its value is read there."""
+    if kind in ("VariableV2", "Variable"):
+        return "ReadVariableOp", ((number, 0),)
+    if kind in ("Assign", "AssignAdd", "AssignSub"):
+        return f"{kind}VariableOp", inputs
+    is_scatter = kind.startswith("Scatter") and kind not in ("ScatterNd", "ScatterNdNonAliasingAdd")
+    return (f"Resource{kind}" if is_scatter or kind.startswith(("Apply", "SparseApply")) else kind), inputs
 
 
 RUNTIME_NAME = re.compile(r"^__(?:inference|forward|backward)_(.*?)_\d+$")

@@ -120,6 +120,9 @@ reach the disk first (by the same ``flush`` at the latest). So whoever reads a t
     outputs are its results. When it was traced from Python code: ``python``, the code's qualified name, ``file`` and
     ``line``, where it begins, ``instance``, a number of the callable (two can share their code), and ``signature``, a
     JSON object: each argument, or part of one, with its type or value as text. Else empty, -1 and ``{}``.
+``signatures``: ``graph`` is what a Session runs for these ``fetches`` (tensors), ``targets`` (ops that are run and not
+    fetched) and ``feeds`` (tensors). Its ops are those that TensorFlow's runtime made of the program's, and its
+    function's arguments are the Session's variables.
 ``controls``: ``op`` waits for ``input_op`` without taking a value from it.
 ``ops``: an op of a graph, or an eager op at one place of the program.
     op, graph, name, type, device   graph is -1 for eager ops
@@ -217,6 +220,13 @@ SCHEMAS: dict[str, pa.Schema] = {
             "line": pa.int32(),
             "instance": pa.int32(),
             "signature": pa.string(),
+        },
+        # What a Session was asked for, where the graph is a run of one.
+        "signatures": {
+            "graph": pa.int32(),
+            "fetches": _list(pa.string()),
+            "targets": _list(pa.string()),
+            "feeds": _list(pa.string()),
         },
         "controls": {"op": pa.int32(), "input_op": pa.int32()},
         "ops": {

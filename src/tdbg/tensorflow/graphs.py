@@ -6,6 +6,7 @@ graph is finished (control inputs, call ops, arguments and results) is written t
 
 from __future__ import annotations
 
+import itertools
 import re
 import threading
 import time
@@ -46,7 +47,7 @@ class Graphs:
         self._functions: dict[str, GraphRecord] = {}
         self._unknown: set[str] = set()
         self._names: dict[int, str] = {}
-        self._count = 0
+        self._numbers = itertools.count()
         self._lock = threading.RLock()
 
     # ---- graphs
@@ -61,8 +62,7 @@ class Graphs:
             detached = _is_dataset(graph) or bool(outer_record and outer_record.detached)
             compiled = control_flow_util.GraphOrParentsInXlaContext(graph)
             name = getattr(graph, "name", "") or "graph"
-            record = GraphRecord(self._count, name, outer_record is None, detached, compiled, stack)
-            self._count += 1
+            record = GraphRecord(self.next_graph(), name, outer_record is None, detached, compiled, stack)
             self._records[graph] = record
             self._recorder.add(
                 "graphs",
@@ -71,6 +71,9 @@ class Graphs:
             if compiled:
                 self._recorder.note("xla", f"XLA compiled {name}: only what went in and came out was looked at")
             return record
+
+    def next_graph(self) -> int:
+        return next(self._numbers)
 
     def function(self, name: str) -> GraphRecord | None:
         """The graph behind a runtime function, if tdbg saw it being built."""

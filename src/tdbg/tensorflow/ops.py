@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework import func_graph, ops
+from tensorflow.python.framework import ops
 from tensorflow.python.util import tf_stack
 
 from tdbg.capture import faults
@@ -30,6 +30,9 @@ from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
 from tdbg.tensorflow.op_kinds import writes_variable
+from tdbg.tensorflow.session.client_graphs import ClientGraphs
+from tdbg.tensorflow.session.interception import Interception
+from tdbg.tensorflow.session.runs import Runs
 from tdbg.tensorflow.signatures import Signatures
 from tdbg.tensorflow.threads import EveryThread
 from tdbg.tensorflow.xla import CompiledCalls, WithoutXla, is_compiled
@@ -39,7 +42,7 @@ from tdbg.tensorflow.xla import CompiledCalls, WithoutXla, is_compiled
 _op_numbers = itertools.count()
 
 # Frames of tdbg and of TensorFlow's callback machinery between the op and the callback.
-_EAGER_SKIP, _GRAPH_SKIP = 1, 1
+_EAGER_SKIP, _GRAPH_SKIP, _SESSION_SKIP = 1, 1, 4
 
 
 class Call(NamedTuple):
@@ -66,12 +69,12 @@ class Capture:
             self._dtypes = self._input_dtypes = 0
         self._sites: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._lock = threading.Lock()
-        self._saw_session_graph = False
         self.steps = Steps(lib, self._policy, recorder.add)
         self.sources = Sources(lib, recorder.add, phase_of, _original_line)
         observers = NativeObservers(lib) if lib.IS_NATIVE else PythonObservers(lib)
         self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
-        self._links = ForwardLinks(self.steps.gradient, self.graphs.op_number, lib.maker_of)
+        self._clients = ClientGraphs(self.sources)
+        self._links = ForwardLinks(self.steps.gradient, self._op_number, lib.maker_of)
         self._checks: Checks | None = None
         self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, _as_buffer)
         is_edges = recorder.config.mode == Mode.EDGES
@@ -84,8 +87,8 @@ class Capture:
         self._calls = Calls(
             self._call_begins,
             self._call_ends,
-            self.graphs.finishing,
-            self.graphs.finished,
+            self._finishing,
+            self._finished,
             self.steps.forward_begins,
             self._threads.ensure,
             self._tracing,
@@ -93,6 +96,11 @@ class Capture:
             self._ran_python,
             self._called_in_graph if recorder.config.xla == "keep" else None,
         )
+        runs = Runs(
+            recorder, self.sources, self._policy, self.steps, self._clients, self._next_op, self.graphs.next_graph,
+            self._session_site,
+        )  # fmt: skip
+        self._sessions = Interception(runs, self._threads.ensure) if recorder.config.records else None
         self.check(limits)
 
     def check(self, limits: Limits | None) -> None:
@@ -117,12 +125,16 @@ class Capture:
         if self._without_xla is not None:
             self._without_xla.install()
         self._threads.install()
+        if self._sessions is not None:
+            self._sessions.install()
         self._lib.set_first_op(self._next_op())
         self._lib.set_recording(self.steps.recording)
 
     def stop(self) -> None:
         self._lib.set_recording(False)
         checks.switch(self._lib, False)
+        if self._sessions is not None:
+            self._sessions.remove()
         self._threads.remove()
         if self._without_xla is not None:
             self._without_xla.remove()
@@ -143,20 +155,12 @@ class Capture:
             if graph is None:
                 self._ran(op_type, inputs, outputs)
                 return None
-            if not isinstance(graph, func_graph.FuncGraph):
-                self._skip_session_graph()
-                return None
             return self._built(graph, op_type, op_name, inputs, attrs, outputs)
         except BadValueError:
             raise
         except Exception as error:
             faults.report("recording an op", error)
             return None
-
-    def _skip_session_graph(self) -> None:
-        if not self._saw_session_graph:
-            self._saw_session_graph = True
-            self.recorder.note("sessions", "graphs of tf.compat.v1 Sessions were not recorded")
 
     def _ran(self, op_type: str | bytes, inputs: Any, outputs: Any) -> None:
         if isinstance(op_type, bytes):  # TensorFlow converted the inputs first, or this is a function
@@ -169,10 +173,7 @@ class Capture:
             return
         forward_op = self._links.current()
         key = (op_type, self._stack_here(_EAGER_SKIP + 1), forward_op)
-        site = self._sites.get(key)
-        if site is None:
-            site = self._new_site(*key, outputs)
-        op, dtypes, is_update = site
+        op, dtypes, is_update = self._sites.get(key) or self._new_site(*key, outputs)
         if is_update:
             self.steps.update()
         self._links.remember(op_type, inputs, op)
@@ -208,9 +209,33 @@ class Capture:
         stack = self._stack_here(_GRAPH_SKIP + 1)
         if op_type in ("Const", "Placeholder"):  # these come under the name that was asked for, not the one given
             name = outputs[0].op.name
+        if self._clients.owns(graph):
+            self._clients.created(graph, op_type, outputs[0].op.name if outputs else name, stack, forward_op)
+            return None
         return self.graphs.created(graph, op_type, name, inputs, attrs, outputs, stack, forward_op)
 
+    def _op_number(self, op: Any) -> int:
+        """Of an op that is differentiated, given as the op or as one of its tensors."""
+        op = getattr(op, "op", op)
+        return self._clients.number(op) if self._clients.owns(op.graph) else self.graphs.op_number(op)
+
+    def _finishing(self, graph: Any) -> None:
+        if not self._clients.owns(graph):
+            self.graphs.finishing(graph)
+
+    def _finished(self, name: str, graph: Any) -> None:
+        (self._clients if self._clients.owns(graph) else self.graphs).finished(name, graph)
+
+    def _session_site(self) -> int:
+        """The op row of the line that calls Session.run()."""
+        return self._site("Session.run", self._stack_here(_SESSION_SKIP), -1, ())[0]
+
+    def _site(self, op_type: str, stack: int, forward: int, outputs: Any) -> tuple[int, int, int]:
+        return self._sites.get((op_type, stack, forward)) or self._new_site(op_type, stack, forward, outputs)
+
     def _tracing(self, graph: Any, function_type: Any, options: Any) -> None:
+        if self._clients.owns(graph):
+            return
         traced = self._signatures.describe(options, function_type)
         self.graphs.record_of(graph, self._known_stack()).traced = traced
 
@@ -220,6 +245,8 @@ class Capture:
         return stack
 
     def _restored(self, graph: Any) -> None:
+        if self._clients.owns(graph):
+            return
         restored.observe(graph, self._stack_here(_GRAPH_SKIP + 1), self.graphs.created)
 
     def _ran_python(self, inputs: Any, made: Any) -> None:

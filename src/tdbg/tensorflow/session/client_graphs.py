@@ -1,0 +1,108 @@
+"""The graphs that a program builds for its Sessions in; of each op the user's stack, its phase and what it
+differentiates out."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from tensorflow.python.framework import func_graph, ops
+
+from tdbg.capture.source import Sources
+from tdbg.model import Phase
+from tdbg.tensorflow.op_kinds import writes_variable
+
+
+class ClientOp(NamedTuple):
+    """An op as the program made it."""
+
+    number: int  # among all ops that programs made for Sessions; not an op of the trace
+    name: str
+    type: str
+    stack: int
+    phase: Phase
+    forward: int  # the number of the op that it differentiates
+
+
+class ClientGraphs:
+    """Graphs that are run by Sessions, with the functions in them (loops and conditionals above all)."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._numbers = itertools.count()
+        self._ops: weakref.WeakKeyDictionary[Any, dict[str, ClientOp]] = weakref.WeakKeyDictionary()
+        self._owned: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+        self._functions: dict[str, dict[str, ClientOp]] = {}
+
+    def owns(self, graph: Any) -> bool:
+        """Whether a Session runs it. Functions of datasets run apart and have observers of their own."""
+        if not isinstance(graph, func_graph.FuncGraph):
+            return isinstance(graph, ops.Graph)
+        found = self._owned.get(graph)
+        if found is None:
+            found = self._owned[graph] = not _is_in_dataset(graph) and not ops.executing_eagerly_outside_functions()
+        return found
+
+    def created(self, graph: Any, op_type: str, name: str, stack: int, forward: int) -> None:
+        """An op was made: this is told while its stack is at hand."""
+        info = self._sources.info(stack)
+        phase = Phase.UPDATE if writes_variable(op_type) and info.phase is None else (info.phase or Phase.FORWARD)
+        made = ClientOp(next(self._numbers), name, op_type, stack, phase, forward)
+        self._ops.setdefault(graph, {})[name] = made
+
+    def finished(self, name: str, graph: Any) -> None:
+        """A graph became a function, of which the runtime tells the name only."""
+        self._functions[name] = self._ops.setdefault(graph, {})
+
+    def op(self, graph: Any, name: str) -> ClientOp | None:
+        """One op by its name; of ops made before recording began TensorFlow's own tracebacks tell."""
+        known = self._ops.setdefault(graph, {})
+        found = known.get(name)
+        if found is None:
+            try:
+                made = graph.get_operation_by_name(name)
+            except (KeyError, ValueError):
+                return None
+            self.created(graph, made.type, name, self._sources.of_frames(_frames(made)), -1)
+            found = known[name]
+        return found
+
+    def in_function(self, function: str, name: str) -> ClientOp | None:
+        """One op of a function; Grappler makes copies of functions and numbers the outputs in their names."""
+        known = self._functions.get(function) or self._functions.get(function.split("_rewritten")[0], {})
+        return known.get(name) or known.get(name.rpartition("_")[0])
+
+    def number(self, op: Any) -> int:
+        found = self.op(op.graph, op.name)
+        return found.number if found is not None else -1
+
+
+def behind(fetched: Iterable[Any], fed: set[str]) -> list[Any]:
+    """The ops that a run needs: those behind its fetches, up to the tensors that it is fed."""
+    found, waiting = [], list(fetched)
+    seen = {op.name for op in waiting}
+    while waiting:
+        op = waiting.pop()
+        found.append(op)
+        inputs = [tensor.op for tensor in op.inputs if tensor.name not in fed]
+        for before in (*inputs, *op.control_inputs):
+            if before.name not in seen:
+                seen.add(before.name)
+                waiting.append(before)
+    return found
+
+
+def _is_in_dataset(graph: Any) -> bool:
+    while isinstance(graph, func_graph.FuncGraph):
+        if "Dataset_" in (graph.name or ""):
+            return True
+        graph = graph.outer_graph
+    return False
+
+
+def _frames(op: Any) -> list[tuple[str, int, str]]:
+    """The outermost first."""
+    traceback = op.traceback or ()
+    return [(frame.filename, frame.lineno, frame.name) for frame in traceback]

@@ -1,0 +1,137 @@
+"""Sessions of this process in; each run, however it is asked for, told to ``Runs`` before and after, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tensorflow.python.client import session as sessions
+
+from tdbg.capture import faults
+from tdbg.tensorflow.session.runs import Run, Runs
+
+_OURS = ("__copy_", "__dbg_")
+
+
+class Interception:
+    """While installed, every run of every Session goes through ``runs``."""
+
+    def __init__(self, runs: Runs, on_this_thread: Callable[[], None]) -> None:
+        self._runs, self._on_this_thread = runs, on_this_thread
+        self._is_on = False
+        self._originals: list[tuple[str, Any, Any]] = []
+
+    def install(self) -> None:
+        self._is_on = True
+        self._runs.start()
+        self._replace("_do_run", self._wrap_do_run)
+        self._replace("run", self._wrap_run)
+        self._replace("make_callable", self._wrap_make_callable)
+        self._replace("_make_callable_from_options", self._wrap_make_callable_from_options)
+
+    def remove(self) -> None:
+        self._is_on = False
+        for name, original, ours in reversed(self._originals):
+            if getattr(sessions.BaseSession, name) is ours:  # else somebody wrapped it after us; ours passes through
+                setattr(sessions.BaseSession, name, original)
+        self._originals.clear()
+        self._runs.stop()
+
+    def _replace(self, name: str, wrap: Callable[[Any], Any]) -> None:
+        original = getattr(sessions.BaseSession, name)
+        ours = wrap(original)
+        setattr(sessions.BaseSession, name, ours)
+        self._originals.append((name, original, ours))
+
+    def _wrap_do_run(self, original: Any) -> Any:
+        def _do_run(
+            session: Any,
+            handle: Any,
+            target_list: Any,
+            fetch_list: Any,
+            feed_dict: Any,
+            options: Any,
+            run_metadata: Any,
+        ) -> Any:
+            run: Run | None = None
+            if self._is_on:
+                with faults.guard("recording a Session's run"):
+                    self._on_this_thread()
+                    run = self._runs.begins(session, handle, target_list, fetch_list, feed_dict, options)
+            if run is None:
+                return original(session, handle, target_list, fetch_list, feed_dict, options, run_metadata)
+            results, error = None, None
+            try:
+                results = original(session, handle, target_list, fetch_list, feed_dict, run.options, run_metadata)
+                return results
+            except BaseException as raised:
+                error = raised
+                raise
+            finally:
+                with faults.guard("recording the end of a Session's run"):
+                    self._runs.ends(run, results, error)
+
+        return _do_run
+
+    def _wrap_run(self, original: Any) -> Any:
+        def run(
+            session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+        ) -> Any:
+            results = original(session, fetches, feed_dict, options, run_metadata)
+            if run_metadata is not None and self._is_on:
+                _leave_out_ours(run_metadata)
+            return results
+
+        return run
+
+    def _wrap_make_callable(self, original: Any) -> Any:
+        """TensorFlow's callables without feeds go past run(); while recording they go through it."""
+
+        def make_callable(session: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Any:
+            plain = original(session, fetches, feed_list, accept_options)
+            if feed_list is not None:
+                return plain  # which is run() already
+
+            def call(**options: Any) -> Any:
+                return session.run(fetches, **options) if self._is_on else plain(**options)
+
+            return call
+
+        return make_callable
+
+    def _wrap_make_callable_from_options(self, original: Any) -> Any:
+        """Keras' graph mode makes these."""
+
+        def _make_callable_from_options(session: Any, callable_options: Any) -> Any:
+            plain = original(session, callable_options)
+            names = list(callable_options.feed), list(callable_options.fetch), list(callable_options.target)
+            if callable_options.tensor_connection or callable_options.feed_devices or callable_options.fetch_devices:
+                return plain
+            return _Callable(self, session, names, plain, callable_options.run_options)
+
+        return _make_callable_from_options
+
+
+class _Callable:
+    def __init__(self, interception: Interception, session: Any, names: Any, plain: Any, options: Any) -> None:
+        self._interception, self._session, self._plain, self._options = interception, session, plain, options
+        self._feeds, self._fetches, self._targets = names
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self._interception._is_on:
+            return self._plain(*args, **kwargs)
+        targets = [self._session.graph.get_operation_by_name(name) for name in self._targets]
+        feeds = dict(zip(self._feeds, args, strict=True))
+        options = self._options if self._options.ByteSize() else None
+        results = self._session.run([self._fetches, targets], feeds, options, kwargs.get("run_metadata"))
+        return results[0]
+
+
+def _leave_out_ours(metadata: Any) -> None:
+    """The nodes that the runtime put behind the user's are not the user's."""
+    for device in metadata.step_stats.dev_stats:
+        kept = [node for node in device.node_stats if not node.node_name.startswith(_OURS)]
+        if len(kept) < len(device.node_stats):
+            copies = [type(node).FromString(node.SerializeToString()) for node in kept]
+            del device.node_stats[:]
+            device.node_stats.extend(copies)

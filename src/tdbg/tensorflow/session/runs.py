@@ -1,0 +1,267 @@
+"""Runs of Sessions in; executions, steps, the options that make the runtime record, and notes on what failed, out."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from tensorflow.core.protobuf import config_pb2
+from tensorflow.python.client import pywrap_tf_session as tf_session
+
+from tdbg.capture import faults
+from tdbg.capture.policy import Policy
+from tdbg.capture.source import Sources
+from tdbg.capture.steps import Steps
+from tdbg.model import Mode, Phase
+from tdbg.tensorflow.op_kinds import writes_variable
+from tdbg.tensorflow.session.client_graphs import ClientGraphs, behind
+from tdbg.tensorflow.session.outside import Outside
+from tdbg.tensorflow.session.runtime_graphs import OP, RuntimeGraph
+
+_VARIABLES = frozenset("VarHandleOp VariableV2 Variable".split())
+_HANDLES = itertools.count(1 << 61)  # above the numbers of eager tensors
+_MEMORY = "/dev/shm"
+_OWN_WATCHES = "runs with debug watches of the program's own were looked at from outside only"
+_PARTIAL = "partial_run: TensorFlow does not debug partial runs, so only what was fed and fetched was looked at"
+_REMOTE = "a Session's run in another process was looked at from outside only: what was fed and fetched"
+_FALLBACK = "without the compiled extension Sessions are looked at from outside only: what was fed and fetched"
+
+
+class Handle:
+    """A variable of a Session, as lineage knows variables: by a number among the inputs of each run."""
+
+    __slots__ = ("_id",)
+
+    def __init__(self) -> None:
+        self._id = next(_HANDLES)
+
+
+class Signature:
+    """One set of fetches and feeds of one Session: the runtime makes one executor for it, the trace has one graph."""
+
+    def __init__(self, number: int, handles: list[Handle], is_training: bool) -> None:
+        self.number, self.handles, self.is_training = number, handles, is_training
+        self.graph: RuntimeGraph | None = None  # None: it cannot be looked into
+        self.outside: Outside | None = None
+        self.folder = ""
+        self.debug: Any = None  # DebugOptions
+        self.options: Any = None  # a buffer with RunOptions of these and nothing else
+
+
+class Run(NamedTuple):
+    """A run that has begun."""
+
+    signature: Signature
+    execution: int  # -1: not recorded
+    site: int
+    options: Any
+    outside: Outside | None
+    fetches: Sequence[Any]
+
+
+class Runs:
+    """All Sessions of this process while tdbg is on."""
+
+    def __init__(
+        self, recorder: Any, sources: Sources, policy: Policy, steps: Steps, clients: ClientGraphs,
+        next_op: Callable[[], int], next_graph: Callable[[], int], site: Callable[[], int],
+    ) -> None:  # fmt: skip
+        self._recorder, self._lib, self._sources, self._policy = recorder, recorder.lib, sources, policy
+        self._steps, self._clients, self._next_op, self._next_graph = steps, clients, next_op, next_graph
+        self._site = site
+        self._sessions: weakref.WeakKeyDictionary[Any, dict[tuple, Signature]] = weakref.WeakKeyDictionary()
+        self._variables: weakref.WeakKeyDictionary[Any, dict[str, Handle]] = weakref.WeakKeyDictionary()
+        self._by_url: dict[str, RuntimeGraph] = {}
+        self._noted: set[str] = set()
+        self._folder: str | None = None
+        self._lock = threading.RLock()
+        self._not_held = self._lib.not_held()
+
+    # ---- on and off
+
+    def start(self) -> None:
+        self._lib.set_session(self._kernel)
+
+    def stop(self) -> None:
+        self._lib.set_session(None)
+        refused = self._lib.not_held() - self._not_held
+        if refused > 0:
+            self._recorder.note("evidence", "inputs of ops were not kept: over the size limit", refused)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _kernel(self, url: str, device: str, tensor: str) -> tuple | None:
+        """A kernel asks which op it is behind."""
+        try:
+            graph = self._by_url.get(url)
+            return graph.kernel(tensor) if graph is not None else None
+        except Exception as error:
+            faults.report("reading a Session's graph", error)
+            return None
+
+    # ---- runs
+
+    def begins(
+        self, session: Any, handle: Any, targets: Sequence[Any], fetches: Sequence[Any], feeds: dict[Any, Any],
+        options: Any,
+    ) -> Run | None:  # fmt: skip
+        signature = self._signature(session, targets, fetches, feeds)
+        if signature.is_training:
+            self._steps.forward_begins()
+        if not self._steps.recording:
+            return Run(signature, -1, -1, options, None, ())
+        why = self._why_outside(session, handle)
+        merged = options
+        if why is None:
+            merged = self._options(signature, options)
+            why = _OWN_WATCHES if merged is None else None
+        site = self._site()
+        execution = self._lib.call_begin(site, signature.number, signature.handles)
+        if why is None:
+            return Run(signature, execution, site, merged, None, ())
+        self._note(why)
+        outside = self._outside(signature)
+        outside.feeds(execution, feeds)
+        return Run(signature, execution, site, options, outside, fetches)
+
+    def ends(self, run: Run, results: Sequence[Any] | None, error: BaseException | None) -> None:
+        if run.execution >= 0:
+            if run.outside is not None and results is not None:
+                run.outside.fetches(run.execution, run.fetches, results)
+            self._lib.session_end(run.execution)
+            self._lib.call_end(run.execution, run.site, None if error is not None else [])
+            if run.signature.folder:
+                _clear(run.signature.folder)
+        if run.options is not None and run.options is not run.signature.options and run.execution >= 0:
+            self._delete(run)
+        if error is not None:
+            self._recorder.note("session_error", _told(error))
+        elif run.signature.is_training:
+            self._steps.gradient()
+            self._steps.update()
+
+    def _delete(self, run: Run) -> None:
+        if run.outside is None:
+            tf_session.TF_DeleteBuffer(run.options)
+
+    def _why_outside(self, session: Any, handle: Any) -> str | None:
+        if handle is not None:
+            return _PARTIAL
+        if not self._lib.IS_NATIVE:
+            return _FALLBACK
+        if session._target:
+            return _REMOTE
+        return "" if self._recorder.config.mode == Mode.EDGES else None
+
+    def _note(self, text: str) -> None:
+        if text and text not in self._noted:
+            self._noted.add(text)
+            self._recorder.note("sessions", text)
+
+    # ---- signatures
+
+    def _signature(
+        self, session: Any, targets: Sequence[Any], fetches: Sequence[Any], feeds: dict[Any, Any]
+    ) -> Signature:
+        known = self._sessions.get(session)
+        if known is None:
+            known = self._sessions.setdefault(session, {})
+        key = (
+            tuple(op.name for op in targets),
+            tuple(tensor.name for tensor in fetches),
+            tuple(sorted(reference.deref().name for reference in feeds)),
+        )
+        found = known.get(key)
+        if found is None:
+            with self._lock:
+                found = known.get(key)
+                if found is None:
+                    found = known[key] = self._new_signature(session, targets, fetches, key)
+        return found
+
+    def _new_signature(self, session: Any, targets: Sequence[Any], fetches: Sequence[Any], key: tuple) -> Signature:
+        number = self._next_graph()
+        needed = behind([*targets, *(tensor.op for tensor in fetches)], set(key[2]))
+        writers = [op for op in needed if writes_variable(op.type)]
+        is_training = any(self._is_update(op) for op in writers)
+        variables = sorted(op.name for op in needed if op.type in _VARIABLES)
+        handles = self._variables.setdefault(session, {})
+        for name in variables:
+            if name not in handles:
+                handles[name] = Handle()
+        signature = Signature(number, [handles[name] for name in variables], is_training)
+        stack = self._lib.stack_here(0)
+        self._sources.info(stack)
+        text = ", ".join((*key[1], *key[0]))
+        self._recorder.add("graphs", (number, -1, text, "Session.run", stack, time.time_ns()))
+        self._recorder.add("signatures", (number, list(key[1]), list(key[0]), list(key[2])))
+        if self._why_outside(session, None) is None:
+            self._prepare(signature, session.graph, variables)
+        return signature
+
+    def _is_update(self, op: Any) -> bool:
+        made = self._clients.op(op.graph, op.name)
+        return made is not None and made.phase == Phase.UPDATE
+
+    def _prepare(self, signature: Signature, graph: Any, variables: list[str]) -> None:
+        if self._folder is None:
+            self._folder = tempfile.mkdtemp(prefix="tdbg-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None)
+        signature.folder = os.path.join(self._folder, str(signature.number))
+        url = f"file://{signature.folder}"
+        signature.graph = self._by_url[url] = RuntimeGraph(
+            signature.number, signature.folder, graph, variables, self._recorder, self._sources, self._policy,
+            self._clients, self._next_op,
+        )  # fmt: skip
+        options = config_pb2.RunOptions()
+        # A wildcard alone inserts nothing, so it goes with a watch of a node that does not exist.
+        for node, slot in (("tdbg/none", 0), ("*", -1)):
+            options.debug_options.debug_tensor_watch_opts.add(
+                node_name=node,
+                output_slot=slot,
+                debug_ops=[OP],
+                debug_urls=[url],
+                tolerate_debug_op_creation_failures=True,
+            )
+        signature.debug = options.debug_options
+        signature.options = tf_session.TF_NewBufferFromString(options.SerializeToString())
+
+    def _options(self, signature: Signature, given: Any) -> Any:
+        """The user's options with ours; None when they have watches of their own."""
+        if given is None:
+            return signature.options
+        merged = config_pb2.RunOptions.FromString(tf_session.TF_GetBuffer(given))
+        if merged.debug_options.debug_tensor_watch_opts:
+            return None
+        merged.debug_options.CopyFrom(signature.debug)
+        return tf_session.TF_NewBufferFromString(merged.SerializeToString())
+
+    def _outside(self, signature: Signature) -> Outside:
+        with self._lock:
+            if signature.outside is None:
+                signature.outside = Outside(
+                    signature.number, self._recorder, self._sources, self._policy, self._clients, self._next_op
+                )
+            return signature.outside
+
+
+def _clear(folder: str) -> None:
+    """The runtime leaves a small file for each run."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            if entry.is_file():
+                os.unlink(entry.path)
+
+
+def _told(error: BaseException) -> str:
+    op = getattr(error, "op", None)
+    where = f" at {op.name} ({op.type})" if op is not None else ""
+    lines = str(getattr(error, "message", "") or error).strip().splitlines()
+    return f"Session.run failed{where}: {type(error).__name__}: {lines[0] if lines else ''}"

@@ -1,0 +1,294 @@
+"""The graphs that TensorFlow's runtime makes for a Session's run in; their rows, and what each tensor's kernel has to
+know, out.
+
+The runtime publishes a graph, after Grappler and with the debug nodes in it, before it makes the kernels. So a kernel
+that asks finds its op here, and its row is written before its first event.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tensorflow.core.framework import graph_pb2
+from tensorflow.core.util import event_pb2
+from tensorflow.python.framework import op_def_registry, tensor_util
+
+from tdbg.capture.policy import Policy
+from tdbg.capture.source import Sources
+from tdbg.model import DType, Flag, Mode, Phase
+from tdbg.tensorflow import attributes
+from tdbg.tensorflow.dtypes import code_of
+from tdbg.tensorflow.op_kinds import ENTRANCES, RISKY, SAFE, SILENT, writes_variable
+from tdbg.tensorflow.session.client_graphs import ClientGraphs
+from tdbg.tensorflow.session.matching import Matching, fed_name
+from tdbg.tensorflow.signatures import NOT_TRACED
+
+OP = "TdbgSession"
+_DEBUGGING = ("__copy_", "__dbg_")
+_PLUMBING = frozenset("_Send _Recv _HostSend _HostRecv _Retval _DeviceRetval".split())
+_REFERENCES = ("VariableV2", "Variable")  # where they are made is where they are read
+_RISKY = RISKY | {"_UnaryOpsComposition"}
+_CARRY_HANDLES = frozenset("Identity Enter Switch RefSwitch Merge RefMerge NextIteration Exit RefEnter".split())
+_FROM_ARRAYS = ("TensorArrayRead", "TensorArrayGather", "TensorArrayConcat")  # the others give a flow, not values
+
+Tensor = tuple[str, int]  # node and slot
+
+
+class RuntimeGraph:
+    """All partitions of one set of fetches and feeds, as one graph of the trace."""
+
+    def __init__(
+        self, number: int, folder: str, graph: Any, variables: list[str], recorder: Any, sources: Sources,
+        policy: Policy, clients: ClientGraphs, next_op: Callable[[], int],
+    ) -> None:  # fmt: skip
+        self.number, self._folder, self._variables = number, folder, variables
+        self._recorder, self._sources, self._policy, self._next_op = recorder, sources, policy, next_op
+        self._matching = Matching(clients, graph)
+        self._is_health = recorder.config.mode == Mode.HEALTH
+        self._files: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        self._by_client: dict[int, int] = {}  # ClientOp.number -> op of this graph
+        self._results: dict[int, Tensor] = {}
+        self._kernels: dict[str, tuple] = {}
+        self._lock = threading.Lock()
+
+    def kernel(self, tensor: str) -> tuple | None:
+        """(op, slot, graph, flags, has row, readers, inputs) for the tensor's kernel; None: nothing to do."""
+        with self._lock:
+            if tensor not in self._kernels:
+                self._read_published()
+            return self._kernels.get(tensor)
+
+    def _read_published(self) -> None:
+        for file in sorted(glob.glob(os.path.join(self._folder, "_tfdbg_device*", "_tfdbg_graph*"))):
+            if file in self._files:
+                continue
+            self._files.add(file)
+            with open(file, "rb") as stream:
+                event = event_pb2.Event.FromString(stream.read())
+            self._learn(graph_pb2.GraphDef.FromString(event.graph_def))
+            os.unlink(file)
+
+    def _number(self, name: str) -> int:
+        number = self._numbers.get(name)
+        if number is None:
+            number = self._numbers[name] = self._next_op()
+        return number
+
+    # ---- one partition
+
+    def _learn(self, graph: Any) -> None:
+        nodes = {node.name: node for node in graph.node if not node.name.startswith(_DEBUGGING)}
+        copies = {node.name: _tensor(node.input[0]) for node in graph.node if node.name.startswith("__copy_")}
+        inputs = {name: [_source(text, copies) for text in _data(node)] for name, node in nodes.items()}
+        controls = {name: [text[1:] for text in node.input if text[0] == "^" and text[1:] in nodes]
+                    for name, node in nodes.items()}  # fmt: skip
+        order = list(_in_order(nodes, inputs, controls))
+        matches = {name: self._matching.of(nodes[name]) for name in order}
+        for name in order:
+            self._number(name)
+            match = matches[name]
+            if match.op is not None and (match.is_same or match.op.number not in self._by_client):
+                self._by_client[match.op.number] = self._numbers[name]
+        absorbed = {name: self._matching.absorbed(nodes[name], matches[name], nodes) for name in order}
+        for name in order:
+            for op in absorbed[name]:
+                self._by_client.setdefault(op.number, self._numbers[name])
+        dtypes = {name: _output_dtypes(nodes[name]) for name in order}
+        types = {name: self._matching.type_of(nodes[name], matches[name]) for name in order}
+        slots: dict[str, list[int]] = {}
+        for name in order:
+            node, match = nodes[name], matches[name]
+            if node.op == "_Retval":
+                self._results[node.attr["index"].i] = inputs[name][0]
+            if node.op in _PLUMBING and not dtypes[name]:
+                continue
+            slots[name] = self._slots(node, types[name], match.op, absorbed[name], dtypes[name])
+            self._write(node, types[name], match.op, absorbed[name], self._inputs(name, nodes, inputs), dtypes[name],
+                        bool(slots[name]))  # fmt: skip
+            for before in controls[name]:
+                if nodes[before].op not in _PLUMBING:
+                    self._recorder.add("controls", (self._numbers[name], self._numbers[before]))
+        self._make_kernels(nodes, inputs, types, dtypes, slots)
+        self._write_function()
+
+    def _inputs(self, name: str, nodes: dict[str, Any], inputs: dict[str, list[Tensor]]) -> list[Tensor]:
+        """A variable's handle stands for the variable, by whatever way it got into a loop, and a stack's handle for
+        what was put on the stack."""
+        found = [_handle(tensor, nodes, inputs) for tensor in inputs[name]]
+        if nodes[name].op.startswith("StackPop"):
+            pushes = [own for other, own in inputs.items() if nodes[other].op.startswith("StackPush")]
+            found += [own[1] for own in pushes if _handle(own[0], nodes, inputs) == found[0]]
+        return found
+
+    def _write(
+        self, node: Any, op_type: str, op: Any, absorbed: list[Any], inputs: list[Tensor], dtypes: list[DType],
+        observed: bool,
+    ) -> None:  # fmt: skip
+        fed = fed_name(node.name) if node.op == "_Arg" else None
+        attrs: dict[str, Any] = {key: value for key, value in node.attr.items() if key[0] != "_"}
+        if absorbed:
+            attrs["_stands_for"] = ", ".join(f"{one.name} ({one.type})" for one in absorbed)
+        number = self._numbers[node.name]
+        forward = self._by_client.get(op.forward, -1) if op is not None and op.forward >= 0 else -1
+        self._recorder.add(
+            "ops",
+            (
+                number,
+                self.number,
+                fed[0] if fed else node.name,
+                op_type,
+                node.device,
+                [self._number(name) for name, _ in inputs],
+                [slot for _, slot in inputs],
+                [int(dtype) for dtype in dtypes],
+                attributes.as_text(attrs),
+                op.stack if op is not None else -1,
+                int(Phase.OTHER if op is None else Phase.FORWARD if op_type in _REFERENCES else op.phase),
+                forward,
+                observed,
+            ),
+        )
+        if node.op == "Const" and dtypes[0].is_floating and not observed:
+            self._recorder.push_array(
+                number, 0, self.number, Flag.INPUT, tensor_util.MakeNdarray(node.attr["value"].tensor)
+            )
+
+    def _write_function(self) -> None:
+        """As if the run were the call of a function whose arguments are the variables: so they are followed from run to
+        run."""
+        results = [self._results[index] for index in sorted(self._results)]
+        self._recorder.add(
+            "functions",
+            (
+                f"Session.run of graph {self.number}",
+                self.number,
+                [self._numbers.get(name, -1) for name in self._variables],
+                [self._number(name) for name, _ in results],
+                [slot for _, slot in results],
+                *NOT_TRACED,
+            ),
+        )
+
+    # ---- what is recorded
+
+    def _slots(self, node: Any, op_type: str, op: Any, absorbed: list[Any], dtypes: list[DType]) -> list[int]:
+        config = self._recorder.config
+        if not config.records or config.mode in (Mode.NONE, Mode.EDGES) or node.op in _PLUMBING:
+            return []
+        if not config.every_op and (
+            op_type in SILENT
+            or op_type == "Const"
+            or writes_variable(op_type)  # a reference, to what is read in the next run
+            or (op_type.startswith("TensorArray") and not op_type.startswith(_FROM_ARRAYS))
+            or (self._is_health and op_type in SAFE and not absorbed)
+        ):
+            return []
+        if self._is_health and op_type == "ReadVariableOp" and op is not None and op.phase == Phase.UPDATE:
+            return []
+        wanted = self._policy.input_dtypes if op_type in ENTRANCES else self._policy.dtypes
+        slots = [slot for slot, dtype in enumerate(dtypes) if dtype in wanted]
+        return slots if slots and self._wants(node, op_type, op, absorbed) else []
+
+    def _wants(self, node: Any, op_type: str, op: Any, absorbed: list[Any]) -> bool:
+        if not self._policy.is_filtered:
+            return True
+        user = self._sources.info(op.stack).user if op is not None else None
+        file = user.file if user is not None else ""
+        fed = fed_name(node.name) if node.op == "_Arg" else None
+        written = [(op_type, fed[0] if fed else node.name), (node.op, node.name)]
+        written += [(one.type, one.name) for one in absorbed or ([op] if op is not None else [])]
+        return any(self._policy.wants_op(kind, name, file) for kind, name in written)
+
+    def _make_kernels(
+        self, nodes: dict[str, Any], inputs: dict[str, list[Tensor]], types: dict[str, str],
+        dtypes: dict[str, list[DType]], slots: dict[str, list[int]],
+    ) -> None:  # fmt: skip
+        """The inputs of ops that can make bad values are held until their first output was looked at."""
+        taken: dict[str, list[Tensor]] = {}
+        if self._recorder.config.values_when_bad:
+            for name, recorded in slots.items():
+                if 0 in recorded and types[name] in _RISKY:
+                    taken[name] = [t for t in inputs[name] if t[0] in dtypes and _dtype(dtypes, t).is_number]
+        readers = Counter(tensor for tensors in taken.values() for tensor in tensors)
+        for name, own in dtypes.items():
+            flags = int(Flag.INPUT) if types[name] in ENTRANCES else 0
+            for slot in range(len(own)):
+                has_row = slot in slots.get(name, ())
+                evidence = tuple(self._number(t[0]) << 16 | t[1] for t in taken.get(name, ())) if slot == 0 else ()
+                if has_row or readers[name, slot]:
+                    self._kernels[f"{name}:{slot}"] = (
+                        self._numbers[name], slot, self.number, flags, has_row, readers[name, slot], evidence,
+                    )  # fmt: skip
+
+
+def _tensor(text: str) -> Tensor:
+    name, _, slot = text.partition(":")
+    return name, int(slot or 0)
+
+
+def _data(node: Any) -> list[str]:
+    return [text for text in node.input if text[0] != "^"]
+
+
+def _source(text: str, copies: dict[str, Tensor]) -> Tensor:
+    tensor = _tensor(text)
+    return copies.get(tensor[0], tensor)
+
+
+def _handle(tensor: Tensor, nodes: dict[str, Any], inputs: dict[str, list[Tensor]]) -> Tensor:
+    """Where a handle comes from; other tensors are given back as they are."""
+    seen = set()
+    while tensor[0] in nodes and tensor[0] not in seen and nodes[tensor[0]].op in _CARRY_HANDLES:
+        seen.add(tensor[0])
+        if DType.RESOURCE not in _output_dtypes(nodes[tensor[0]])[:1]:
+            break
+        tensor = inputs[tensor[0]][0]
+    return tensor
+
+
+def _in_order(
+    nodes: dict[str, Any], inputs: dict[str, list[Tensor]], controls: dict[str, list[str]]
+) -> Iterator[str]:  # fmt: skip
+    """Each node after those that it needs; the way back of a loop does not count."""
+    done: set[str] = set()
+    for first in nodes:
+        waiting = [(first, False)]
+        while waiting:
+            name, is_ready = waiting.pop()
+            if name in done:
+                continue
+            if is_ready:
+                done.add(name)
+                yield name
+                continue
+            waiting.append((name, True))
+            before = [source for source, _ in inputs[name]] + controls[name]
+            waiting += [
+                (other, False)
+                for other in before
+                if other in nodes and other not in done and nodes[other].op not in ("NextIteration", "RefNextIteration")
+            ]
+
+
+def _dtype(dtypes: dict[str, list[DType]], tensor: Tensor) -> DType:
+    own = dtypes[tensor[0]]
+    return own[tensor[1]] if tensor[1] < len(own) else DType.UNKNOWN
+
+
+def _output_dtypes(node: Any) -> list[DType]:
+    definition = op_def_registry.get(node.op)
+    found: list[DType] = []
+    for arg in definition.output_arg if definition is not None else ():
+        if arg.type_list_attr:
+            types = list(node.attr[arg.type_list_attr].list.type)
+        else:
+            count = node.attr[arg.number_attr].i if arg.number_attr else 1
+            types = [node.attr[arg.type_attr].type if arg.type_attr else arg.type] * count
+        found += [code_of(number % 100) for number in types]  # a reference's number is 100 more
+    return found
