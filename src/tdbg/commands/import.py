@@ -12,14 +12,15 @@ from tdbg.commands.progress import Progress
 
 
 class Command(BaseCommand):
-    """Make a trace of what TensorFlow's own debugger recorded (a folder of Debugger V2).
+    """Make a trace of what TensorFlow's own debuggers wrote (Debugger V2, or dumps of Sessions).
 
     Commands that take a TRACE also take such a folder; they import it into a cache by themselves.
     """
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", metavar="LOGDIR", help="the folder that was given to enable_dump_debug_info")
+        parser.add_argument("folder", metavar="LOGDIR", help="the folder that was given to the debugger")
         parser.add_argument("-o", "--output", metavar="TRACE", help="where to (default: LOGDIR's name .tdbg, here)")
+        parser.add_argument("--values", action="store_true", help="keep every dumped tensor whole, not only bad ones")
         parser.add_argument("--force", action="store_true", help="overwrite the trace at --output")
         parser.add_argument("-q", "--quiet", action="store_true", help="say nothing when all went well")
 
@@ -33,7 +34,7 @@ class Command(BaseCommand):
         if output.is_dir():
             output.rmdir()  # make_room left an empty folder, and the trace comes whole, under this name
         with Progress(f"importing {folder}") as progress:
-            outcome = known.read(folder, output, progress)
+            outcome = known.read(folder, output, progress, args.values)
         if not args.quiet:
             shown = args.output or output.name
             print(f"tdbg: {outcome.text} → {shown}")

@@ -28,7 +28,7 @@ class Format(NamedTuple):
     name: str
     title: str
     recognises: Callable[[Path], bool]
-    read: Callable[[Path, Path, Callable[[float], None]], Outcome]
+    read: Callable[[Path, Path, Callable[[float], None], bool], Outcome]  # the last: whether all values are kept
 
 
 def _is_debug_events(path: Path) -> bool:
@@ -38,7 +38,7 @@ def _is_debug_events(path: Path) -> bool:
         return False
 
 
-def _read_debug_events(path: Path, output: Path, progress: Callable[[float], None]) -> Outcome:
+def _read_debug_events(path: Path, output: Path, progress: Callable[[float], None], keep_values: bool) -> Outcome:
     from tdbg.debug_events.importer import import_debug_events
 
     done = import_debug_events(path, output, progress)
@@ -46,7 +46,26 @@ def _read_debug_events(path: Path, output: Path, progress: Callable[[float], Non
     return Outcome(f"{done.executions:,} executions and {done.tensors:,} tensors{processes}", done.losses)
 
 
-FORMATS = (Format("tfdbg2", "DebugEvents of TensorFlow's Debugger V2", _is_debug_events, _read_debug_events),)
+def _are_dumps(path: Path) -> bool:
+    from tdbg.dumps.folder import is_dump_root
+
+    try:
+        return path.is_dir() and is_dump_root(path)
+    except OSError:
+        return False
+
+
+def _read_dumps(path: Path, output: Path, progress: Callable[[float], None], keep_values: bool) -> Outcome:
+    from tdbg.dumps.importer import import_dumps
+
+    done = import_dumps(path, output, progress, keep_values)
+    return Outcome(f"{done.runs:,} run{'s' if done.runs != 1 else ''} and {done.tensors:,} tensors", done.losses)
+
+
+FORMATS = (
+    Format("tfdbg2", "DebugEvents of TensorFlow's Debugger V2", _is_debug_events, _read_debug_events),
+    Format("tfdbg1", "dump roots of TensorFlow's Session debugger", _are_dumps, _read_dumps),
+)
 
 
 def find_format(path: Path) -> Format:
@@ -89,7 +108,7 @@ def _fill(known: Format, path: Path, trace: Path) -> None:
         shutil.rmtree(older, ignore_errors=True)  # of the same folder before it changed
     try:
         with Progress(f"importing {path}") as progress:
-            known.read(path, trace, progress)
+            known.read(path, trace, progress, False)
     except TdbgError:
         if not (trace / "trace.json").is_file():  # else another process was quicker
             raise

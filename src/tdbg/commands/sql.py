@@ -24,8 +24,8 @@ _MAY_ASK_FOR_ALERTS = re.compile(r"alerts|show|_schema|duckdb_", re.IGNORECASE) 
 class Command(BaseCommand):
     """Ask a trace with SQL (DuckDB's), as in: tdbg sql "SELECT name, type FROM ops".
 
-    Tables: tensors, executions, ends, steps, functions, controls, ops, graphs, shapes, stacks, frames, sources,
-    values, notes, and alerts, which is worked out. DESCRIBE tensors lists a table's columns.
+    Tables: tensors, executions, ends, runs, profile, steps, functions, signatures, controls, ops, graphs, shapes,
+    stacks, frames, sources, values, notes, and alerts, which is worked out. DESCRIBE tensors lists a table's columns.
     """
 
     def prepare_parser(self, parser: ArgumentParser) -> None:

@@ -124,7 +124,7 @@ class Numbers:
             self.dtype[row] = tensor.dtype
             self.shape[row] = shapes.number_of(tensor.dims)
             self.elements[row] = int(np.prod(tensor.dims, dtype=np.int64))
-            summary = None if tensor.data is None else _summary(tensor)
+            summary = None if tensor.data is None else summary_of(tensor)
             if tensor.data is None or summary is None:
                 self.not_kept += 1
                 continue
@@ -148,7 +148,7 @@ def _dims_of(rank: int, size: int, *last: int) -> tuple[int, ...]:
     return (-1,) * (rank - _SHAPE_DIMS) + last
 
 
-def _summary(tensor: FullTensor) -> tuple | None:
+def summary_of(tensor: FullTensor) -> tuple | None:
     """The fields of model.Summary."""
     from tdbg.store.tensors import RawValue, as_array
 

@@ -20,6 +20,8 @@ from tdbg.dumps.names import (
     parse_dump_name,
 )
 
+_RUN_PREFIX = "run_"
+
 
 class TensorFile(NamedTuple):
     """One dumped tensor that has not been read."""
@@ -100,16 +102,25 @@ def _files_below(folder: str, scope: str) -> Iterator[tuple[str, str]]:
 
 
 def runs_in(root: str) -> list[str]:
-    """The folder itself when it is a run's, else the runs that lie in it, in the order they were made."""
-    with os.scandir(root) as entries:
-        names = [(entry.name, entry.is_dir()) for entry in entries]
-    if any(name.startswith(METADATA_PREFIX) for name, _ in names):
+    """The folder itself when it is a run's, else the runs (``run_*``) that lie in it, in the order they were made."""
+    if _is_run(root):
         return [root]
-    folders = [name for name, is_folder in names if is_folder and _is_run(os.path.join(root, name))]
-    return [os.path.join(root, name) for name in sorted(folders, key=_run_order)]
+    return [os.path.join(root, name) for name in sorted(_run_folders(root), key=_run_order)]
 
 
-def _is_run(folder: str) -> bool:
+def is_dump_root(root: str | os.PathLike[str]) -> bool:
+    """Whether it is the folder of a run, or holds one."""
+    return _is_run(root) or any(True for _ in _run_folders(root))
+
+
+def _run_folders(root: str | os.PathLike[str]) -> Iterator[str]:
+    with os.scandir(root) as entries:
+        for entry in entries:
+            if entry.name.startswith(_RUN_PREFIX) and entry.is_dir() and _is_run(entry.path):
+                yield entry.name
+
+
+def _is_run(folder: str | os.PathLike[str]) -> bool:
     with os.scandir(folder) as entries:
         return any(entry.name.startswith(METADATA_PREFIX) for entry in entries)
 

@@ -20,7 +20,17 @@ _RANK = {Phase.BACKWARD: 1, Phase.UPDATE: 2}
 _SOFTMAX = ("Softmax", "LogSoftmax")
 _ENTRANCES = ("Const", "ReadVariableOp", "Placeholder")
 # They hand out what was put into a variable, a list, a queue or an iterator before; how it got there is not recorded.
-_KEEPERS = ("ReadVariableOp", "Placeholder", "Iterator", "Optional", "TensorList", "Stack", "Queue", "TensorArray")
+_KEEPERS = (
+    "ReadVariableOp",
+    "Variable",
+    "Placeholder",
+    "Iterator",
+    "Optional",
+    "TensorList",
+    "Stack",
+    "Queue",
+    "TensorArray",
+)
 _HAND_ON = (
     "Select", "SelectV2", "AddV2", "Add", "BroadcastTo", "Tile", "Fill", "Pack", "ConcatV2", "StridedSlice", "Slice",
     "GatherV2", "Cast", "Placeholder", "PadV2", "MatrixBandPart", "MatrixSetDiagV3", "Mul", "Neg", "Sub",

@@ -106,7 +106,9 @@ def _short(fix: Fix) -> str:
 
 def _place(origin: Origin, width: int) -> list[str]:
     if origin.frame is None:
-        return []
+        return (
+            [_cut(f" -> op {origin.op.name} (which line made it is not known)", width)] if origin.op.graph >= 0 else []
+        )
     text = f"  {origin.source}" if origin.source else ""
     return [_cut(f" -> {short_path(origin.frame.file)}:{origin.frame.line}{text}", width)]
 

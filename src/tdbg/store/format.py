@@ -110,6 +110,11 @@ reach the disk first (by the same ``flush`` at the latest). So whoever reads a t
     tensor      the framework's number of an eager tensor, which ``executions.inputs`` refers to
     value       row of ``values`` when the tensor was kept whole
 ``ends``: a function call came back (``failed``: with an error) at ``time``, with these ``outputs`` (tensor numbers).
+``runs``: an ``execution`` that was one run of a Session: its number (``run``) there, the ``global_step`` that the
+    program gave (-1: none), and the ``error`` that it ended with.
+``profile``: a ``node`` that ran on a ``device`` in an ``execution`` that was profiled: its op ``type``, ``start``, and
+    two durations in ns: ``op_time``, its kernel alone, and ``exec_time``, with what the executor did around it;
+    ``stack``: where the program made the node.
 ``executions``: one eager op or call of a function.
     execution   its number
     seq, time, step, thread   as in ``tensors``
@@ -196,6 +201,22 @@ SCHEMAS: dict[str, pa.Schema] = {
             "time": pa.int64(),
             "failed": pa.bool_(),
             "outputs": _list(pa.int64()),
+        },
+        "runs": {
+            "execution": pa.int64(),
+            "run": pa.int64(),
+            "global_step": pa.int64(),
+            "error": pa.string(),
+        },
+        "profile": {
+            "execution": pa.int64(),
+            "node": pa.string(),
+            "type": pa.string(),
+            "device": pa.string(),
+            "start": pa.int64(),
+            "op_time": pa.int64(),
+            "exec_time": pa.int64(),
+            "stack": pa.int32(),
         },
         "executions": {
             "execution": pa.int64(),

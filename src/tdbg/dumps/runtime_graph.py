@@ -1,0 +1,218 @@
+"""The partition graphs of a run in, one graph of numbered ops out: connected across devices, in an order in which they
+can run, with their loops, phases and the ops that they differentiate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tdbg.dumps.edges import DEBUG_PREFIX, Edges, as_dumped, is_debuggers
+from tdbg.dumps.graph_def import Node
+from tdbg.dumps.names import split_element
+from tdbg.model import Phase
+from tdbg.op_types import writes_variable
+
+UNKNOWN_TYPE = "unknown"
+VARIABLES = ("VarHandleOp", "VariableV2", "Variable", "TemporaryVariable")
+_FEED = re.compile(r"_arg_(?P<node>.+)_(?P<slot>\d+)_\d+")
+_FETCH = re.compile(r"_retval_(?P<node>.+)_(?P<slot>\d+)_\d+")
+_GRADIENTS = re.compile(r"(?:^|/)gradients(?:_\d+)?/(?P<rest>.*)")
+_MKL = re.compile(r"_Mkl(?:Native)?(?P<type>\w+)")
+NEXT_ITERATION = ("NextIteration", "RefNextIteration")
+_SENDS = ("_Send", "_HostSend")
+_ENTER, _EXIT = ("Enter", "RefEnter"), ("Exit", "RefExit")
+Place = tuple[str, str]  # device and name of a node
+
+
+@dataclass
+class Op:
+    """One node of a runtime graph."""
+
+    number: int
+    graph: int
+    name: str  # a feed has the name of what was fed, not the runtime's own
+    type: str
+    device: str
+    inputs: list[tuple[int, int]] = field(default_factory=list)  # op and slot, -1 where that is not in the graph
+    controls: list[int] = field(default_factory=list)
+    attributes: dict[str, Any] = field(default_factory=dict)
+    phase: Phase = Phase.FORWARD
+    forward: int = -1
+    loops: int = 0  # around its outputs
+    is_feed: bool = False
+    is_watched: bool = False  # the debugger put a node behind it
+    observed: bool = False  # there is a row of it
+    dtypes: dict[int, int] = field(default_factory=dict)  # by slot, as far as its tensors tell
+
+
+@dataclass
+class RuntimeGraph:
+    """What one set of fetches and feeds made TensorFlow run."""
+
+    number: int
+    ops: dict[Place, Op]
+    results: list[tuple[int, int]]  # what was fetched
+
+    @property
+    def variables(self) -> list[Op]:
+        return [op for op in self.ops.values() if op.type in VARIABLES]
+
+    @property
+    def trains(self) -> bool:
+        return any(op.phase == Phase.UPDATE for op in self.ops.values())
+
+    @property
+    def makers(self) -> list[Op]:
+        """The ops of which another takes an output."""
+        taken = {source for op in self.ops.values() for source, _ in op.inputs}
+        return [op for op in self.ops.values() if op.number in taken and op.type not in _SENDS]
+
+    def op_of(self, device: str, node: str, next_number: int) -> Op:
+        """The op of a dump; made up when the graph does not have it."""
+        op = self.ops.get((device, node))
+        if op is None:
+            op = self.ops[device, node] = Op(next_number, self.number, node, UNKNOWN_TYPE, device)
+        return op
+
+
+def build_graph(number: int, first_op: int, partitions: Sequence[tuple[str, list[Node]]]) -> RuntimeGraph:
+    """Numbers the ops from ``first_op`` on."""
+    nodes: dict[Place, Node] = {}
+    inputs: dict[Place, list[Place | None]] = {}
+    slots: dict[Place, list[int]] = {}
+    controls: dict[Place, list[Place]] = {}
+    watched: set[Place] = set()
+    for device, part in partitions:
+        edges = Edges(part)
+        nodes |= {(device, as_dumped(node.name)): node for node in part if not is_debuggers(node.name)}
+        for name, elements in edges.inputs.items():
+            split = [split_element(element) for element in elements]
+            inputs[device, name] = [(device, source) for source, _ in split]
+            slots[device, name] = [slot or 0 for _, slot in split]
+        for name, sources in edges.control_inputs.items():
+            controls[device, name] = [(device, source) for source in sources]
+        watched |= {(device, name) for name in _watched_names(part)}
+    attributes = {place: node.attributes() for place, node in nodes.items()}
+    _join_devices(nodes, attributes, inputs, slots)
+    graph = RuntimeGraph(number, {}, [])
+    for place in _in_order(nodes, inputs, controls):
+        graph.ops[place] = _op(first_op + len(graph.ops), number, place, nodes[place], attributes[place])
+    for place, op in graph.ops.items():
+        found = [graph.ops.get(source) if source else None for source in inputs[place]]
+        op.inputs = [(one.number if one else -1, slot) for one, slot in zip(found, slots[place], strict=True)]
+        op.controls = [graph.ops[source].number for source in controls[place] if source in graph.ops]
+        op.is_watched = place in watched
+        if op.type == "_Retval" and _FETCH.fullmatch(place[1]) and op.inputs:
+            graph.results.append(op.inputs[0])
+    _count_loops(graph)
+    _find_forward_ops(graph)
+    return graph
+
+
+def _watched_names(nodes: Iterable[Node]) -> Iterator[str]:
+    for node in nodes:
+        if node.name.startswith(DEBUG_PREFIX):
+            tensor = as_dumped(node.name).removeprefix(DEBUG_PREFIX).rsplit("_", 2)[0]
+            yield split_element(tensor)[0]
+
+
+def _join_devices(
+    nodes: dict[Place, Node],
+    attributes: dict[Place, dict[str, Any]],
+    inputs: dict[Place, list[Place | None]],
+    slots: dict[Place, list[int]],
+) -> None:
+    """What one device receives is what another sent under the same name."""
+    sent = {attributes[place].get("tensor_name"): place for place, node in nodes.items() if node.op in _SENDS}
+    for place, node in nodes.items():
+        if node.op in ("_Recv", "_HostRecv"):
+            sender = sent.get(attributes[place].get("tensor_name"))
+            if sender is not None:
+                inputs[place], slots[place] = [sender], [0]
+
+
+def _in_order(
+    nodes: dict[Place, Node], inputs: dict[Place, list[Place | None]], controls: dict[Place, list[Place]]
+) -> list[Place]:
+    """Each node behind those that it waits for; what a loop hands to its next round is not waited for."""
+
+    def waits_for(place: Place) -> Iterator[Place]:
+        for source in (*inputs[place], *controls[place]):
+            if source in nodes and nodes[source].op not in NEXT_ITERATION:
+                yield source
+
+    done: dict[Place, bool] = {}  # False while it waits
+    order: list[Place] = []
+    for start in nodes:
+        pending = [(start, waits_for(start))] if start not in done else []
+        done.setdefault(start, False)
+        while pending:
+            place, rest = pending[-1]
+            source = next(rest, None)
+            if source is None:
+                pending.pop()
+                if not done[place]:
+                    done[place] = True
+                    order.append(place)
+            elif source not in done:
+                done[source] = False
+                pending.append((source, waits_for(source)))
+    return order
+
+
+def _op(number: int, graph: int, place: Place, node: Node, attributes: dict[str, Any]) -> Op:
+    device, name = place
+    fed = _FEED.fullmatch(name) if node.op in ("_Arg", "_Recv") else None
+    if fed is not None:
+        attributes = attributes | {"runtime_name": name, "runtime_type": node.op}
+        return Op(number, graph, fed["node"], "Placeholder", device, attributes=attributes, is_feed=True)
+    op_type, phase = _plain_type(node.op), phase_of_node(name, node.op)
+    if op_type != node.op:
+        attributes = attributes | {"runtime_type": node.op}
+    return Op(number, graph, name, op_type, device, attributes=attributes, phase=phase)
+
+
+def _plain_type(op_type: str) -> str:
+    """Without oneDNN's prefix: ``_MklMatMul`` computes what MatMul does."""
+    match = _MKL.fullmatch(op_type)
+    if match is None:
+        return op_type
+    return f"_{match['type']}" if match["type"].startswith("Fused") else match["type"]
+
+
+def phase_of_node(name: str, op_type: str) -> Phase:
+    """By names, as TensorFlow's gradients and optimizers give them: dumps hold no stacks."""
+    if _GRADIENTS.search(name):
+        return Phase.BACKWARD
+    if writes_variable(op_type):
+        return Phase.OTHER if name.endswith("/Assign") else Phase.UPDATE  # that is how a variable's first value is set
+    return Phase.FORWARD
+
+
+def _count_loops(graph: RuntimeGraph) -> None:
+    """From the frames that Enter opens and Exit leaves; ops are in an order in which they can run."""
+    by_number = {op.number: op for op in graph.ops.values()}
+    for op in graph.ops.values():
+        sources = [by_number[source] for source, _ in op.inputs if source in by_number]
+        sources += [by_number[source] for source in op.controls]
+        around = max((source.loops for source in sources if source.number < op.number), default=0)
+        op.loops = around + (op.type in _ENTER) - (op.type in _EXIT and around > 0)
+
+
+def _find_forward_ops(graph: RuntimeGraph) -> None:
+    """``gradients/a/b_grad/mul`` differentiates ``a/b``, or what TensorFlow's optimizer made of it (``a/b/…``)."""
+    by_name = {op.name: op for op in graph.ops.values() if op.phase != Phase.BACKWARD}
+    by_prefix: dict[str, Op] = {}
+    for op in graph.ops.values():
+        if op.phase == Phase.FORWARD and "/" in op.name:
+            by_prefix.setdefault(op.name.rpartition("/")[0], op)
+    for op in graph.ops.values():
+        match = _GRADIENTS.search(op.name) if op.phase == Phase.BACKWARD else None
+        if match is None or "_grad/" not in match["rest"]:
+            continue
+        name = match["rest"].partition("_grad/")[0]
+        forward = by_name.get(name) or by_prefix.get(name)
+        if forward is not None:
+            op.forward = forward.number
