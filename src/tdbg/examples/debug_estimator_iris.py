@@ -36,12 +36,13 @@ def flowers(count, seed, dirty, repeat=False):
 def main():
     parser = make_parser("An Estimator that learns flowers.")
     parser.add_argument("--model_dir", help="where checkpoints go (default: a new folder that is removed)")
-    parser.add_argument("--train_steps", type=int, default=10)
+    parser.add_argument("--train_steps", type=int, default=100)
     parser.add_argument("--use_experiment", action="store_true", help="through train_and_evaluate")
     parser.add_argument("--dirty_data", action="store_true", help="with a NaN among the measures")
     args = parser.parse_args()
     if not hasattr(tf, "estimator"):
         sys.exit(NEEDED)
+    tf.logging.set_verbosity(tf.logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
         learn(args, args.model_dir or folder)
 

@@ -16,7 +16,7 @@ CLASSES, PIXELS, HIDDEN = 10, 784, 500
 
 def layer(inputs, size, name, activation):
     with tf.name_scope(name):
-        start = tf.truncated_normal([int(inputs.shape[1]), size], stddev=0.1, seed=7)
+        start = tf.truncated_normal([int(inputs.shape[1]), size], stddev=0.1, seed=size)
         weights = tf.Variable(start, name="weights")
         biases = tf.Variable(tf.constant(0.1, shape=[size]), name="biases")
         return activation(tf.matmul(inputs, weights) + biases)

@@ -6,6 +6,7 @@
 
 import sys
 import tempfile
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -41,6 +42,8 @@ def main():
     except ImportError:
         sys.exit(NEEDED)
     tf.disable_eager_execution()
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    warnings.filterwarnings("ignore", category=UserWarning, module="tensorflow")  # tf-slim uses what is deprecated
     with tempfile.TemporaryDirectory() as folder:
         train(slim, args, folder)
         evaluate(slim, args, folder)
