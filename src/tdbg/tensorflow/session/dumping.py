@@ -84,7 +84,9 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
         if dump is None:
             return
         with faults.guard("keeping the dump of a run"):
-            size = self._root.finish(dump).size
+            folder, size = self._root.finish(dump)
+            if not size:  # the run did not begin: a fetch that does not exist, for example
+                self._root.discard(folder)
             with self._size_lock:
                 self._written += size
                 self._largest = max(self._largest, size)

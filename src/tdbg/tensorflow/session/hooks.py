@@ -14,6 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.core.protobuf import config_pb2
+from tensorflow.python.client import session as tf_session
 from tensorflow.python.training import monitored_session
 
 from tdbg.tensorflow.session.dumping import DumpingDebugWrapperSession
@@ -31,7 +32,7 @@ from tdbg.tensorflow.session.requests import (
 _CALLER = "caller"  # the key under which _HookedSession fetches what the user asked for
 
 
-class _Gate:
+class _Gate(tf_session.SessionInterface):
     """In a session's place: runs that hooks were called for go to the wrapper, everything else to the session."""
 
     def __init__(self, session: Any, wrapper: BaseDebugWrapperSession) -> None:
@@ -41,6 +42,23 @@ class _Gate:
         is_hooked = isinstance(fetches, dict) and _CALLER in fetches
         session = self._wrapper if is_hooked and self._wrapper.session is self._session else self._session
         return session.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
+
+    @property
+    def graph(self) -> Any:
+        return self._session.graph
+
+    @property
+    def sess_str(self) -> Any:
+        return self._session.sess_str
+
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> Any:
+        return self._session.partial_run_setup(fetches, feeds)
+
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+        return self._session.partial_run(handle, fetches, feed_dict)
+
+    def as_default(self) -> Any:
+        return self._session.as_default()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "_session":
@@ -152,7 +170,7 @@ class DumpingDebugHook(_DebugHook):
         session_root: str | os.PathLike,
         watch_fn: Callable[[Any, Any], Any] | None = None,
         thread_name_filter: str | None = None,
-        **options: int,
+        **options: Any,
     ) -> None:
         super().__init__(
             lambda session: DumpingDebugWrapperSession(session, session_root, watch_fn, thread_name_filter, **options)
@@ -168,7 +186,7 @@ class GrpcDebugHook(_DebugHook):
         grpc_debug_server_addresses: Addresses,
         watch_fn: Callable[[Any, Any], Any] | None = None,
         thread_name_filter: str | None = None,
-        **options: int,
+        **options: Any,
     ) -> None:
         super().__init__(
             lambda session: GrpcDebugWrapperSession(
@@ -190,7 +208,7 @@ class TensorBoardDebugHook(_DebugHook):
         send_traceback_and_source_code: bool = True,
         *,
         tensor_filter_fn: Filter | None = None,
-        **options: int,
+        **options: Any,
     ) -> None:
         super().__init__(
             lambda session: TensorBoardDebugWrapperSession(

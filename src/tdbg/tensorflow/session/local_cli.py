@@ -7,7 +7,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import tensorflow as tf
@@ -36,6 +36,19 @@ UI_TYPES: dict[str, Callable[[Any], Prompt]] = dict.fromkeys(
     ("curses", "readline", "screen"), lambda config_file_path: LinePrompt()
 )
 _PLAIN = Action(debug=False)
+
+
+@dataclass
+class _Search:
+    """The runs that ``run -f`` has gone through without a tensor that passed."""
+
+    name: str = ""
+    runs: int = 0
+
+    def end(self) -> None:
+        if self.name:
+            faults.say(f"no tensor passed the filter {self.name} in {self.runs} runs")
+        self.name = ""
 
 
 class _Planned(OnRunStartResponse):
@@ -78,14 +91,14 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
             raise ValueError(f"ui_type {ui_type!r} is not known; there are: {', '.join(UI_TYPES)}")
         self._prompt = prompt or UI_TYPES[ui_type](config_file_path)
         self._root = DumpRoot(dump_root, "dump_root") if dump_root else DumpRoot.temporary()
-        self._clean_up = weakref.finalize(self, self._root.remove)
+        self._search = _Search()
+        self._clean_up = weakref.finalize(self, _end, self._search, self._root)
         self._filters: dict[str, Filter] = {"has_inf_or_nan": has_inf_or_nan}
         self._asking = threading.RLock()  # one thread at a time is asked
         self._next: Action | None = None  # what was answered at the end of a run
         self._plain_runs = 0  # still to come, before _then
         self._then: Action | None = None
         self._until: tuple[Action, TensorFilter] | None = None
-        self._runs_searched = 0
 
     def add_tensor_filter(self, filter_name: str, tensor_filter: Filter) -> None:
         """``tensor_filter(datum, tensor)`` says whether a tensor passes; ``run -f filter_name`` runs until one does."""
@@ -142,7 +155,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         action, self._then = self._then or _PLAIN, None
         if action.until_filter:
             self._until = action, TensorFilter(action.until_filter, self._filters[action.until_filter])
-            self._runs_searched = 0
+            self._search.name, self._search.runs = action.until_filter, 0
         return action
 
     def _look_at(self, plan: _Planned, request: OnRunEndRequest) -> None:
@@ -155,12 +168,12 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
             passed = exclude = ""
             if self._until:
                 action, tensor_filter = self._until
-                self._runs_searched += 1
+                self._search.runs += 1
                 if tensor_filter.find(dump, first_n=1, exclude_nodes=action.exclude_nodes):
                     passed, exclude = action.until_filter, action.exclude_nodes
                 elif request.tf_error is None or isinstance(request.tf_error, tf.errors.OutOfRangeError):
                     return
-                self._until = None
+                self._until, self._search.name = None, ""
             self._ask(RunEnd(plan.start, self.graph, dump, request.tf_error, passed, exclude))
         finally:
             self._root.discard(folder)
@@ -171,6 +184,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
 
     def _obey(self, action: Action) -> None:
         if action.kind == Kind.EXIT:
+            self._clean_up()
             print("Note: user exited from debugger CLI: Calling sys.exit(1).", file=sys.stderr)
             sys.exit(1)
         if action.kind == Kind.DETACH:
@@ -183,3 +197,8 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
 
     def _is_disk_usage_reset_each_run(self) -> bool:
         return True
+
+
+def _end(search: _Search, root: DumpRoot) -> None:
+    search.end()
+    root.remove()

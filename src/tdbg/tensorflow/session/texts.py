@@ -5,13 +5,16 @@ from __future__ import annotations
 import linecache
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from tensorflow.core.framework import node_def_pb2
 
 from tdbg.frames import is_user_file
+from tdbg.tensorflow.session.client_graphs import ClientGraphs
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir, DebugTensorDatum, has_inf_or_nan
 from tdbg.tensorflow.session.filters import TensorFilter
+from tdbg.tensorflow.session.matching import Matching, fed_name
 from tdbg.tensorflow.session.prompt import RunEnd, RunStart
 
 _MOST_LINES = 10
@@ -109,15 +112,22 @@ def profile_lines(metadata: Any) -> list[str]:
 
 def user_line(graph: Any, node_name: str) -> list[str]:
     """`` -> file.py:12  the text``: where the user's code made a node, or the one that it was optimized from."""
-    name = node_name
-    while name:
+    node = node_def_pb2.NodeDef(name=node_name, op="_Arg" if fed_name(node_name) else "")
+    op: Any = Matching(cast(ClientGraphs, _AsItIs()), graph).of(node).op
+    return [f" -> {line}" for line in _user_stack(op.traceback)[-1:]] if op is not None else []
+
+
+class _AsItIs:
+    """Ops of a tf.Graph, for which nothing was recorded."""
+
+    def op(self, graph: Any, name: str) -> Any:
         try:
-            op = graph.get_operation_by_name(name)
+            return graph.get_operation_by_name(name)
         except (KeyError, ValueError):
-            name = name.rpartition("/")[0]
-            continue
-        return [f" -> {line}" for line in _user_stack(op.traceback)[-1:]]
-    return []
+            return None
+
+    def in_function(self, function: str, name: str) -> None:
+        return None
 
 
 def _user_stack(traceback: Any) -> list[str]:
