@@ -1,5 +1,7 @@
-"""Examples (or files) and their words in; what each printed and how it ended out. One new process runs all of them, one by one,
-for TensorFlow takes longer to load than an example runs."""
+"""Examples and their words in; what each printed and how it ended out.
+
+One new process runs all of them, one by one, for TensorFlow takes longer to load than an example runs.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ class Result:
 
 
 def run_examples(folder: Path, *calls: str, typed: dict[str, str] | None = None) -> dict[str, Result]:
-    """By call, such as ``debug_mnist --debug`` or ``train.py``. ``typed`` has what its prompt reads, commands between semicolons."""
+    """By call, such as ``debug_mnist --debug`` or ``train.py``.
+
+    ``typed`` has what the prompt of a call reads, commands between semicolons.
+    """
     environment = os.environ | {"PYTHONPATH": SOURCE, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1"}
     work = json.dumps([[call, (typed or {}).get(call, "")] for call in calls])
     ran = subprocess.run(

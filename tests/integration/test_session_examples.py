@@ -1,4 +1,4 @@
-"""The examples of the Session debugger: each tells its story plainly, at the prompt, in dumps and under ``tdbg run``."""
+"""Examples of the Session debugger: each tells its story plainly, at the prompt, in dumps and under ``tdbg run``."""
 
 from __future__ import annotations
 

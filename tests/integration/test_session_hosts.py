@@ -143,7 +143,9 @@ sys.stdin.read()
 def remote() -> Iterator[str]:
     """The target of a TensorFlow server in a process of its own, on this machine."""
     words = [sys.executable, "-c", SERVER]
-    server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    server = subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     assert server.stdout and server.stdin
     yield server.stdout.readline().strip()
     server.kill()

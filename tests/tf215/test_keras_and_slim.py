@@ -13,7 +13,6 @@ import tf_slim as slim
 
 from tdbg.tensorflow import debug as tf_debug
 
-
 tf.disable_eager_execution()
 
 

@@ -1,6 +1,6 @@
 """An Estimator that learns three kinds of flowers; it makes its Sessions itself, so the debugger comes in as a hook.
 
-    python -m tdbg.examples.debug_estimator_iris                 accuracy near 1
+    python -m tdbg.examples.debug_estimator_iris                 accuracy near 0.9
     python -m tdbg.examples.debug_estimator_iris --debug         a prompt at each run of training and evaluation
     python -m tdbg.examples.debug_estimator_iris --dirty_data    a NaN among the measures: training is stopped
 
@@ -51,6 +51,7 @@ def learn(args, model_dir):
     classifier = tf.estimator.DNNClassifier(
         feature_columns=[tf.feature_column.numeric_column("measures", shape=[4])],
         hidden_units=[10, 20, 10],
+        optimizer=tf.train.AdamOptimizer(0.01),
         n_classes=3,
         model_dir=model_dir,
         config=tf.estimator.RunConfig(tf_random_seed=5),

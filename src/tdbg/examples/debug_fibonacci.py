@@ -1,7 +1,7 @@
 """Fibonacci numbers in int32, which overflow without a word: a debugger with a tensor filter finds where.
 
-    python -m tdbg.examples.debug_fibonacci                      the last number is negative
-    python -m tdbg.examples.debug_fibonacci --debug              run -f has_negative
+python -m tdbg.examples.debug_fibonacci                      the last number is negative
+python -m tdbg.examples.debug_fibonacci --debug              run -f has_negative
 """
 
 import numpy as np

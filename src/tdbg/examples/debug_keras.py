@@ -1,7 +1,7 @@
 """Keras 2 on a Session: the debugger wraps the Session that the Keras backend runs on.
 
-    python -m tdbg.examples.debug_keras                          the loss is NaN
-    python -m tdbg.examples.debug_keras --debug                  run -f has_inf_or_nan
+python -m tdbg.examples.debug_keras                          the loss is NaN
+python -m tdbg.examples.debug_keras --debug                  run -f has_inf_or_nan
 """
 
 import sys

@@ -1,9 +1,9 @@
 """A digit classifier in a Session of TensorFlow 1: accuracy rises once, then it is stuck near chance.
 
-    python -m tdbg.examples.debug_mnist                          see it
-    python -m tdbg.examples.debug_mnist --debug                  look for it at a prompt: run -f has_inf_or_nan
-    python -m tdbg.examples.debug_mnist --dump_dir DIR           write all tensors to files
-    tdbg run -m tdbg.examples.debug_mnist                        be told the line
+python -m tdbg.examples.debug_mnist                          see it
+python -m tdbg.examples.debug_mnist --debug                  look for it at a prompt: run -f has_inf_or_nan
+python -m tdbg.examples.debug_mnist --dump_dir DIR           write all tensors to files
+tdbg run -m tdbg.examples.debug_mnist                        be told the line
 """
 
 import tensorflow.compat.v1 as tf

@@ -1,7 +1,7 @@
 """tf-slim: training takes the debugger as a wrapper of Sessions, evaluation as a hook.
 
-    python -m tdbg.examples.debug_slim                           loss and mean error are NaN
-    python -m tdbg.examples.debug_slim --debug                   run -f has_inf_or_nan
+python -m tdbg.examples.debug_slim                           loss and mean error are NaN
+python -m tdbg.examples.debug_slim --debug                   run -f has_inf_or_nan
 """
 
 import sys
