@@ -35,7 +35,7 @@ test: $(STAMP) lint
 	else $(MAKE) --no-print-directory test-tf215; fi
 
 test-tf215: $(STAMP215)
-	$(BIN215)/python -m pytest tests/tf215
+	$(BIN215)/python -m pytest -n 2 --dist loadfile tests/tf215
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
