@@ -222,6 +222,15 @@ class Case:
         )
         return int(found[0][0])
 
+    def earlier_rows(self, count: int) -> list[Row]:
+        """What this op gave in its last runs before this one, the latest first."""
+        return self._rows.select(
+            self._process,
+            f"op = ? AND slot = ? AND seq < ? AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = 0",
+            [self.op.number, self.row.slot, self.row.seq],
+            f"ORDER BY seq DESC LIMIT {count}",
+        )
+
     @cached_property
     def read_by(self) -> list[Case]:
         """The forward ops that read this output, with what they gave."""

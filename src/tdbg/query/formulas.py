@@ -7,6 +7,7 @@ Where TensorFlow guards a gradient (square roots with an upstream gradient of 0,
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import NormalDist
 
 import numpy as np
 
@@ -62,6 +63,15 @@ def _sigmoid_of(x: Array) -> Array:
     return _number(x, 1) / (_number(x, 1) + np.exp(-x))
 
 
+def _normal_quantile(p: Array) -> Array:
+    """The inverse of the normal distribution's cumulative function: infinite at 0 and 1, NaN beyond."""
+    inside = (p > 0) & (p < 1)
+    at = np.array([NormalDist().inv_cdf(one) for one in p[inside].tolist()])
+    y = np.where(p == 0, -np.inf, np.where(p == 1, np.inf, np.nan))
+    y[inside] = at
+    return y.astype(p.dtype)
+
+
 log = _unary(np.log, lambda x, y: np.reciprocal(x))
 log1p = _unary(np.log1p, lambda x, y: np.reciprocal(1 + x))
 exp = _unary(np.exp, lambda x, y: y)
@@ -74,6 +84,11 @@ acos = _unary(np.arccos, lambda x, y: -np.reciprocal(np.sqrt(1 - x * x)))
 asin = _unary(np.arcsin, lambda x, y: np.reciprocal(np.sqrt(1 - x * x)))
 acosh = _unary(np.arccosh, lambda x, y: np.reciprocal(np.sinh(y)))
 atanh = _unary(np.arctanh, lambda x, y: np.reciprocal(1 - x * x))
+ndtri = _unary(_normal_quantile, lambda x, y: _number(x, np.sqrt(2 * np.pi)) * np.exp(y * y / 2))
+erfinv = _unary(
+    lambda x: _normal_quantile((x + 1) / 2) / _number(x, np.sqrt(2)),
+    lambda x, y: _number(x, np.sqrt(np.pi) / 2) * np.exp(y * y),
+)
 sinh = _unary(np.sinh, lambda x, y: np.cosh(x))
 cosh = _unary(np.cosh, lambda x, y: np.sinh(x))
 sigmoid = _unary(_sigmoid_of, lambda x, y: y * (1 - y))
@@ -141,13 +156,27 @@ def divide_no_nan(a: Array, b: Array) -> tuple[Array, Pullback]:
     return quotient(a), lambda g: (quotient(g + 0 * a), g * quotient(quotient(-a)))
 
 
-def divide_at_least(epsilon: float) -> Formula:
-    """``a / tf.maximum(b, epsilon)``"""
+def second_at_least(formula: Formula, bound: float) -> Formula:
+    """The formula of ``a`` and ``tf.maximum(b, bound)``."""
 
     def run(a: Array, b: Array) -> tuple[Array, Pullback]:
-        below, back = at_least(epsilon)(b)
-        y, pull = divide(a, below)
+        bounded, back = at_least(bound)(b)
+        y, pull = formula(a, bounded)
         return y, lambda g: (pull(g)[0], back(pull(g)[1])[0])
+
+    return run
+
+
+def divide_at_least(epsilon: float) -> Formula:
+    """``a / tf.maximum(b, epsilon)``"""
+    return second_at_least(divide, epsilon)
+
+
+def divide_plus(epsilon: float) -> Formula:
+    """``a / (b + epsilon)``"""
+
+    def run(a: Array, b: Array) -> tuple[Array, Pullback]:
+        return divide(a, b + _number(b, epsilon))
 
     return run
 
@@ -229,15 +258,112 @@ def total(x: Array) -> tuple[Array, Pullback]:
     return np.asarray(x.sum()), lambda g: (g * np.ones_like(x),)
 
 
+def mean(x: Array) -> tuple[Array, Pullback]:
+    """As TensorFlow computes it: the sum in the type of the array, then divided; 0/0 of no elements."""
+    count = _number(x, x.size)
+    return np.asarray(x.sum() / count), lambda g: (g / count * np.ones_like(x),)
+
+
+def mean_or_zero(x: Array) -> tuple[Array, Pullback]:
+    """The sum divided by max(count, 1)."""
+    count = _number(x, max(x.size, 1))
+    return np.asarray(x.sum() / count), lambda g: (g / count * np.ones_like(x),)
+
+
+def multiplied(x: Array) -> tuple[Array, Pullback]:
+    """``tf.reduce_prod``"""
+    y = np.asarray(x.prod())
+    return y, lambda g: (g * y / x,)
+
+
+def half_of_squares(x: Array) -> tuple[Array, Pullback]:
+    """``tf.nn.l2_loss``"""
+    return np.asarray((x * x).sum() / _number(x, 2)), lambda g: (g * x,)
+
+
+# ---- of two arrays again: products, sums, angles
+
+
 def product(a: Array, b: Array) -> tuple[Array, Pullback]:
     return a * b, lambda g: (g * b, g * a)
 
 
+def add(a: Array, b: Array) -> tuple[Array, Pullback]:
+    return a + b, lambda g: (g, g)
+
+
+def subtract(a: Array, b: Array) -> tuple[Array, Pullback]:
+    return a - b, lambda g: (g, -g)
+
+
+def squared_difference(a: Array, b: Array) -> tuple[Array, Pullback]:
+    return (a - b) * (a - b), lambda g: (g * 2 * (a - b), -g * 2 * (a - b))
+
+
+def dot(a: Array, b: Array) -> tuple[Array, Pullback]:
+    """One element of a matrix product."""
+    return np.asarray((a * b).sum()), lambda g: (g * b, g * a)
+
+
+def floor_mod(a: Array, b: Array) -> tuple[Array, Pullback]:
+    return np.mod(a, b), lambda g: (g, -g * np.floor(a / b))
+
+
+def xlog1py(x: Array, y: Array) -> tuple[Array, Pullback]:
+    value, back = xlogy(x, 1 + y)
+    return value, back
+
+
+def atan2(y: Array, x: Array) -> tuple[Array, Pullback]:
+    def pull(g: Array) -> tuple[Array, ...]:
+        share = g / (x * x + y * y)
+        return x * share, -y * share
+
+    return np.arctan2(y, x), pull
+
+
+def atan2_off_origin(y: Array, x: Array) -> tuple[Array, Pullback]:
+    """``atan2(y, where((x == 0) & (y == 0), 1, x))``: 0 at the origin, and no gradient to x there."""
+    origin = (x == 0) & (y == 0)
+    value, back = atan2(y, np.where(origin, _number(x, 1), x))
+
+    def pull(g: Array) -> tuple[Array, ...]:
+        to_y, to_x = back(g)
+        return to_y, np.where(origin, 0 * g, to_x)
+
+    return value, pull
+
+
+# ---- types
+
+
+def cast(dtype: type, largest: float | None = None) -> Formula:
+    """``tf.cast``; ``largest`` where numpy has no such type, and only its range is kept."""
+
+    def run(x: Array) -> tuple[Array, Pullback]:
+        y = x.astype(dtype)
+        if largest is not None:
+            y = np.where(np.abs(y) > dtype(largest), np.nan, y).astype(dtype)
+        return y, lambda g: (g.astype(x.dtype),)
+
+    return run
+
+
+def scaled(formula: Formula, factor: float) -> Formula:
+    """The formula of an array that was multiplied by a factor, and divided by it afterwards."""
+
+    def run(x: Array) -> tuple[Array, Pullback]:
+        y, back = formula(x * _number(x, factor))
+        return y.astype(x.dtype) / _number(x, factor), lambda g: (back(g.astype(y.dtype))[0],)
+
+    return run
+
+
 def widened(formula: Formula) -> Formula:
-    """The same formula, computed in float32 (float64 for what is wide already)."""
+    """The same formula, computed in float32 (float64 for what is wide already); gradients go back to the old type."""
 
     def run(*arrays: Array) -> tuple[Array, Pullback]:
-        wide = [x.astype(np.float64 if x.dtype.itemsize >= 4 else np.float32) for x in arrays]
-        return formula(*wide)
+        value, back = formula(*(x.astype(np.float64 if x.dtype.itemsize >= 4 else np.float32) for x in arrays))
+        return value, lambda g: tuple(one.astype(x.dtype) for one, x in zip(back(g), arrays, strict=True))
 
     return run

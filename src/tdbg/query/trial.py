@@ -56,7 +56,7 @@ def samples_of(case: Case, *indices: int) -> Samples | None:
 def witness(rows: Sequence[Row]) -> Samples:
     """All combinations of what each row says was there: minimum, maximum, 0."""
     points = [_points(row) for row in rows]
-    dtypes = [_numpy_type(row.dtype) for row in rows]
+    dtypes = [numpy_type(row.dtype) for row in rows]
     columns = zip(*itertools.product(*points), strict=True)
     return Samples(tuple(np.array(column, dtype) for column, dtype in zip(columns, dtypes, strict=True)), WITNESS)
 
@@ -66,7 +66,7 @@ def _points(row: Row) -> list[float]:
     return sorted(value for value in found if value is not None)
 
 
-def _numpy_type(dtype: int) -> type:
+def numpy_type(dtype: int) -> type:
     return {DType.FLOAT16: np.float16, DType.FLOAT64: np.float64}.get(DType(dtype), np.float32)
 
 

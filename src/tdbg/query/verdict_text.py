@@ -21,7 +21,7 @@ def short_lines(verdict: Verdict, width: int = 100) -> list[str]:
     lines = [f"tdbg: {_headline(first, 'first bad value')}", *_place(first, width)]
     if first.cause.name != "unknown" or first.cause.reason.startswith("began inside"):
         lines.append(_cut(f"    {first.cause.reason}", width))
-        lines += [_cut(f"    fix: {_short(first.cause.fix)}", width)] if first.cause.fix else []
+        lines += [_cut(f"    {_short(first.cause.fix)}", width)] if first.cause.fix else []
     lines += [_cut(f"    {fact.as_text()}", width) for fact in first.inputs[:2]]
     if first.reach.as_text():
         lines.append(_cut(f"    reached: {first.reach.as_text()}", width))
@@ -101,7 +101,8 @@ def _headline(origin: Origin, name: str) -> str:
 
 def _short(fix: Fix) -> str:
     """The changed line itself where there is one."""
-    return fix.text if "\n" in fix.code or not fix.code else fix.code.strip()
+    text = fix.text if "\n" in fix.code or not fix.code else fix.code.strip()
+    return f"fix{', not executed' if fix.not_executed else ''}: {text}"
 
 
 def _place(origin: Origin, width: int) -> list[str]:
@@ -122,6 +123,8 @@ def _story(origin: Origin) -> list[str]:
         if cause.fix.trial is not None:
             trial = cause.fix.trial
             lines.append(f"    tried on {trial.on}: {trial.before} → {trial.after}")
+        else:
+            lines.append(f"    not executed: {cause.fix.not_executed}")
     if origin.reach.as_text():
         lines.append(f"    reached: {origin.reach.as_text()}")
     return lines

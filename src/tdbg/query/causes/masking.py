@@ -134,4 +134,14 @@ def mask_times_infinity(case: Case) -> Cause | None:
     text = f"0 times infinity is NaN: the infinity {infinite[0].came_from()}, the 0 {zeros[-1].came_from()}"
     chosen = "tf.where(mask, value, 0.0) in place of the product"
     value = "-6e4" if case.row.label == "float16" else "-1e9"
-    return Cause("wrong_mask", text, fix=Fix(f"{chosen}; or a finite number, {value}, in place of infinity"))
+    words = f"a finite number, {value}, in place of infinity; or {chosen}"
+    return Cause("wrong_mask", text, fix=_finite_factor(case, words, value))
+
+
+def _finite_factor(case: Case, words: str, value: str) -> Fix | None:
+    def finite(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, f.Pullback]:
+        return f.product(a, np.where(np.isinf(b), b.dtype.type(float(value)), b))
+
+    factors = np.array([0.0, 1.0], np.float32), np.array([-np.inf, -np.inf], np.float32)
+    samples = Samples(factors, "0 and 1 times -inf")
+    return propose(f.product, samples, Proposal(words, finite, code(case, r.minus_infinity, value)))
