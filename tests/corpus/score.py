@@ -5,7 +5,8 @@
     python tests/corpus/score.py --json             for a machine
 
 A program's truth is in truth.json. Places are given as a piece of source text that occurs once in the program. ``also``
-lists other names of a cause that would be as true; ``may_alert`` rules that are right to speak up as well.
+lists other names of a cause that would be as true; ``may_alert`` rules that are right to speak up as well. ``trial`` is
+false where no fix can be executed: data, learning rates, what grows from step to step.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Score:
     lines: bool | None = None
     kinds: bool | None = None
     causes: bool | None = None
-    tried: bool | None = None  # the first origin's fix was executed
+    tried: bool | None = None  # all fixes that can be executed were, and the others say why not
     alerts: bool | None = None
     benign: bool | None = None
     false_alarms: list[str] = field(default_factory=list)
@@ -73,7 +74,7 @@ def judge(name: str, verdict: dict[str, Any], seconds: float = 0.0, has_rules: b
         met = [(at[o["line"]], o) for o in origins if o["line"] in at]
         score.kinds = len(met) == len(wanted) and all(one["kind"] == o["kind"] for one, o in met)
         score.causes = len(met) == len(wanted) and all(o["cause"] in _causes(one) for one, o in met)
-        score.tried = bool(origins and origins[0]["fix"] and origins[0]["fix"].get("trial"))
+        score.tried = len(met) == len(wanted) and all(_is_tried(one, o["fix"] or {}) for one, o in met)
     else:
         score.false_alarms += [f"line {o['line']}: {o['cause']}" for o in origins]
     if "benign" in truth:
@@ -81,6 +82,12 @@ def judge(name: str, verdict: dict[str, Any], seconds: float = 0.0, has_rules: b
     if has_rules:
         _judge_alerts(score, truth, alerts)
     return score
+
+
+def _is_tried(one: dict[str, Any], fix: dict[str, Any]) -> bool:
+    if one.get("trial", True):
+        return bool(fix.get("trial"))
+    return bool(fix.get("not_executed")) and fix["trial"] is None
 
 
 def _causes(one: dict[str, Any]) -> list[str]:

@@ -21,7 +21,10 @@ from tdbg.query.rows import Row, Rows
 from tdbg.store.reader import Trace
 
 _MOVE = ("Identity", "IdentityN", "Reshape", "Transpose", "ExpandDims", "Squeeze", "StopGradient")
-SHIELDS = ("Select", "SelectV2", "ClipByValue", "Maximum", "Minimum", "MulNoNan")
+SHIELDS = (
+    "Select", "SelectV2", "ClipByValue", "Maximum", "Minimum", "MulNoNan", "Tanh", "Sigmoid", "Exp", "Erf", "Atan",
+    "Softsign", "Relu", "Relu6", "Elu", "Selu", "Softplus",
+)  # fmt: skip
 # Files of libraries that compute something larger than the one op that their caller named.
 _LIBRARIES = tuple(
     f"{os.sep}{part}{os.sep}".replace("/", os.sep)

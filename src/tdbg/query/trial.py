@@ -98,7 +98,7 @@ def attempt(before: Formula, after: Formula, samples: Samples) -> Trial | None:
         return None
     at = _first_bad(value, gradients)
     size = max(array.size for array in samples.arrays)
-    finite = "finite" if size == 1 else f"all {size:,} elements finite"
+    finite = "finite" if size < 2 else f"all {size:,} elements finite"
     return Trial(_said(value, gradients, at), f"{_said(new_value, new_gradients, at)}, {finite}", samples.on)
 
 
@@ -111,13 +111,13 @@ def _first_bad(value: Array, gradients: Sequence[Array]) -> int:
 
 
 def _said(value: Array, gradients: Sequence[Array], at: int) -> str:
-    slopes = [_bad_or_at(gradient, at) for gradient in gradients]
+    slopes = [_bad_or_at(gradient, at) for gradient in gradients if gradient.size]
+    if not slopes:
+        return f"{_bad_or_at(value, at):.4g}"
     slope = next((s for s in slopes if not np.isfinite(s)), slopes[0])
-    return f"{_bad_or_at(value, at):.4g} with gradient {slope:.4g}"
+    return f"{_bad_or_at(value, at):.4g} with gradient {slope + 0.0:.4g}"
 
 
 def _bad_or_at(array: Array, at: int) -> float:
     flat = array.reshape(-1)
-    if flat.size == 0:
-        return float("nan")
     return float(flat[at]) if at < flat.size else float(flat[_first_bad(array, ())])

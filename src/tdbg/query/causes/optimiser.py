@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tdbg.model import DType, Phase
 from tdbg.query import formulas as f
+from tdbg.query import sum_formulas as s
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.proposals import Proposal, propose
@@ -51,7 +52,7 @@ def clipping(case: Case) -> Cause | None:
 
 def _clipped(case: Case) -> Fix | None:
     words = "make the loss or its scale smaller, or clip each gradient by value before clipping by the global norm"
-    formula = {"L2Loss": f.half_of_squares, "Square": f.square}.get(case.op.type)
+    formula = {"L2Loss": s.half_of_squares, "Square": f.square}.get(case.op.type)
     if formula is None:
         return Fix(words)
     bound = 100.0 if case.dtype == DType.FLOAT16 else 1e6

@@ -9,6 +9,7 @@ import numpy as np
 from tdbg.model import DType, Phase
 from tdbg.query import formulas as f
 from tdbg.query import rewrite as r
+from tdbg.query import sum_formulas as s
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny
@@ -41,8 +42,8 @@ _PRODUCTS: tuple[str, ...] = (
 _PRODUCTS += ("Conv2D", "Conv1D", "Conv3D", "DepthwiseConv2dNative", "Einsum", "Conv2DBackpropInput")
 _PRODUCTS += ("Conv2DBackpropFilter", "L2Loss")
 _ELEMENTWISE = {
-    "Mul": (f.product, 2), "Square": (f.square, 1), "SquaredDifference": (f.squared_difference, 2),
-    "AddV2": (f.add, 2), "Add": (f.add, 2), "Sub": (f.subtract, 2), "BiasAdd": (f.add, 2), "Pow": (f.power, 2),
+    "Mul": (s.product, 2), "Square": (f.square, 1), "SquaredDifference": (s.squared_difference, 2),
+    "AddV2": (s.add, 2), "Add": (s.add, 2), "Sub": (s.subtract, 2), "BiasAdd": (s.add, 2), "Pow": (f.power, 2),
 }  # fmt: skip
 _DOTS = ("MatMul",)
 _SUMS = ("Sum", "AddV2", "Add", "AddN", "BiasAdd", "Sub", "Mean", "Cumsum", "UnsortedSegmentSum", "BiasAddGrad")
@@ -73,14 +74,14 @@ def _kept_wide(case: Case, kind: str, wide: str) -> Fix | None:
     words = f"keep this value in {'bfloat16 or float32' if wide == 'bfloat16' else wide}"
     types = {"float16": np.float16, "bfloat16": np.float32, "float32": np.float32, "float64": np.float64}
     changed = code(case, r.cast_to(kind), f"{{1}}({{0}}, {{tf}}.{wide})")
-    before, after = f.cast(types[kind]), f.cast(types[wide])
+    before, after = s.cast(types[kind]), s.cast(types[wide])
     return propose(before, samples_of(case, 0), Proposal(words, after, changed))
 
 
 def _scaled_cast(case: Case, largest: float, size: float) -> Fix | None:
     words = f"scale the tensor by {largest:g} / max|x| before the cast, and back after it"
-    before = f.cast(np.float32, largest)
-    return propose(before, samples_of(case, 0), Proposal(words, f.scaled(before, 0.99 * largest / size)))
+    before = s.cast(np.float32, largest)
+    return propose(before, samples_of(case, 0), Proposal(words, s.scaled(before, 0.99 * largest / size)))
 
 
 @rule(*_PRODUCTS, *_SUMS, "ReciprocalGrad", "InvGrad", "RsqrtGrad")
@@ -151,18 +152,18 @@ def _wider(case: Case, rows: list[Row], words: str) -> Fix | None:
     op = case.op.type
     if op in _ELEMENTWISE:
         formula, count = _ELEMENTWISE[op]
-        return propose(formula, samples_of(case, *range(count)), Proposal(words, f.widened(formula)))
+        return propose(formula, samples_of(case, *range(count)), Proposal(words, s.widened(formula)))
     terms = _terms(case, rows)
     if terms < 1:
         return Fix(words, untried="the inputs of the op were not kept")
-    formula = {"Mean": f.mean, "L2Loss": f.half_of_squares, "Prod": f.multiplied}.get(op, f.total)
+    formula = {"Mean": s.mean, "L2Loss": s.half_of_squares, "Prod": s.multiplied}.get(op, s.total)
     count = 1
     if op in _DOTS:
-        formula, count = f.dot, 2
+        formula, count = s.dot, 2
     arrays = tuple(np.full(terms, _size(row), numpy_type(row.dtype)) for row in rows[:count])
     numbers = "the recorded largest number" if count == 1 else "the recorded largest numbers, multiplied in pairs"
     samples = Samples(arrays, f"{terms:,} times {numbers}")
-    return propose(formula, samples, Proposal(words, f.widened(formula)))
+    return propose(formula, samples, Proposal(words, s.widened(formula)))
 
 
 def _terms(case: Case, rows: list[Row]) -> int:

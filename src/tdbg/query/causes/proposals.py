@@ -56,5 +56,6 @@ def tiny(case: Case) -> str:
 
 
 def tiny_square(case: Case) -> str:
-    """The same for what is under a root, where a square of it stands."""
-    return {DType.FLOAT16: "1e-4", DType.FLOAT64: "1e-24"}.get(case.dtype, "1e-12")
+    """The same for what is under a root, where a square of it stands; 1/sqrt has a slope of its power -3/2."""
+    half = "1e-3" if case.op.type.startswith("Rsqrt") else "1e-4"
+    return {DType.FLOAT16: half, DType.FLOAT64: "1e-24"}.get(case.dtype, "1e-12")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tdbg.query import formulas as f
 from tdbg.query import rewrite as r
+from tdbg.query import sum_formulas as s
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.proposals import Proposal, code, propose
@@ -31,7 +31,7 @@ def _guarded(case: Case) -> Fix | None:
     count = "{tf}.maximum({tf}.size({0}), 1)"
     changed = code(case, _of_all, f"{{tf}}.reduce_sum({{0}}) / {{tf}}.cast({count}, {case.row.label!r})")
     text = "divide the sum by the count, and by 1 where there is nothing; or skip what is empty"
-    return propose(f.mean, _NOTHING, Proposal(text, f.mean_or_zero, changed))
+    return propose(s.mean, _NOTHING, Proposal(text, s.mean_or_zero, changed))
 
 
 def _of_all(statement: r.Statement, node: object) -> r.Place | None:
