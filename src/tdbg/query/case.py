@@ -216,6 +216,10 @@ class Case:
         )
         return found[0] if found else None
 
+    def dims(self, row: Row) -> tuple[int, ...]:
+        found = self._rows.query(f"SELECT dims FROM shapes WHERE process = {self._process} AND shape = ?", [row.shape])
+        return tuple(found[0][0]) if found else ()
+
     def runs_before(self) -> int:
         """How often this op gave this output before."""
         found = self._rows.query(

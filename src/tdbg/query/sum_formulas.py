@@ -62,7 +62,7 @@ def cast(dtype: type, largest: float | None = None) -> Formula:
     """``tf.cast``; ``largest`` where numpy has no such type, and only its range is kept."""
 
     def run(x: Array) -> tuple[Array, Pullback]:
-        y = x.astype(dtype)
+        y: Array = x.astype(dtype)
         if largest is not None:
             y = np.where(np.abs(y) > dtype(largest), np.nan, y).astype(dtype)
         return y, lambda g: (g.astype(x.dtype),)
@@ -85,6 +85,6 @@ def widened(formula: Formula) -> Formula:
 
     def run(*arrays: Array) -> tuple[Array, Pullback]:
         value, back = formula(*(x.astype(np.float64 if x.dtype.itemsize >= 4 else np.float32) for x in arrays))
-        return value, lambda g: tuple(one.astype(x.dtype) for one, x in zip(back(g), arrays, strict=True))
+        return value, lambda g: tuple(one.astype(x.dtype) for one, x in zip(back(g), arrays, strict=False))
 
     return run

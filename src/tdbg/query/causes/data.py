@@ -13,6 +13,7 @@ _NOT_AN_OP = "it changes what comes in, not an op"
 _PIPELINE = Fix(
     "look at where this data is read or computed; drop or repair such records in the pipeline", untried=_NOT_AN_OP
 )
+_ASSIGNED = Fix("look at how this value is computed before it is assigned", untried=_NOT_AN_OP)
 _SOURCES = ("IteratorGetNext", "Placeholder", "OptionalGetValue", "Const")
 _PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")  # the program's own code: a generator, tf.numpy_function
 _LOADS = ("load_weights", "load_own_variables", "set_weights", "Checkpoint.restore", "Checkpoint.read", "load_model")
@@ -54,6 +55,8 @@ def bad_data(case: Case) -> Cause | None:
         return None
     name = "nan_in_data" if case.row.nan or case.row.nan is None else "inf_in_data"
     evidence = (*_sample(case), *_batch(case), *_pipeline(case))
+    if case.op.type.startswith("Assign"):
+        return Cause(name, "the value that is put into a variable is bad", evidence, _ASSIGNED)
     is_python = case.op.type in _PYTHON
     reason = "Python code of the program gave a bad value" if is_python else "the value was bad when it came in"
     return Cause(name, reason, evidence, _PIPELINE)

@@ -46,10 +46,7 @@ def hidden_forward(case: Case) -> Cause | None:
     name = "where_trap" if is_where and not cleaned else "clip_after_bad_op"
     how = "where" if is_where else shield.op.type
     bad = forward.row.bad_text()
-    reason = (
-        f"{forward.op.type} gives {bad}; {how} hides that in the forward pass, but the gradient of {forward.op.type} "
-        "is bad there as well, and 0 times infinity is NaN"
-    )
+    reason = f"{forward.op.type} gives {bad}; {how} hides that from the loss, not from the gradient (0·inf = NaN)"
     formula = "{0} / {1}" if forward.op.type in ("RealDiv", "Div") else f"{forward.op.type.lower()}({{0}})"
     evidence = (*at_element(forward, formula, len(forward.inputs) - 1), f"hidden by {place_of(shield)}")
     return Cause(name, reason, evidence, _safe_input(case, forward, shield, name))

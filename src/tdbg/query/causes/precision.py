@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 
@@ -41,14 +42,15 @@ _PRODUCTS: tuple[str, ...] = (
 )
 _PRODUCTS += ("Conv2D", "Conv1D", "Conv3D", "DepthwiseConv2dNative", "Einsum", "Conv2DBackpropInput")
 _PRODUCTS += ("Conv2DBackpropFilter", "L2Loss")
-_ELEMENTWISE = {
+_ELEMENTWISE: dict[str, tuple[f.Formula, int]] = {
     "Mul": (s.product, 2), "Square": (f.square, 1), "SquaredDifference": (s.squared_difference, 2),
     "AddV2": (s.add, 2), "Add": (s.add, 2), "Sub": (s.subtract, 2), "BiasAdd": (s.add, 2), "Pow": (f.power, 2),
 }  # fmt: skip
-_DOTS = ("MatMul",)
+_MATRICES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+_CONVOLUTIONS = ("Conv1D", "Conv2D", "Conv3D")
+_OF_MANY: dict[str, f.Formula] = {"Mean": s.mean, "L2Loss": s.half_of_squares, "Prod": s.multiplied}
+_OF_MANY |= dict.fromkeys((*_MATRICES, *_CONVOLUTIONS), s.dot)
 _SUMS = ("Sum", "AddV2", "Add", "AddN", "BiasAdd", "Sub", "Mean", "Cumsum", "UnsortedSegmentSum", "BiasAddGrad")
-
-
 _GROWTH = 3  # runs in a row, each larger than the one before
 
 
@@ -101,8 +103,8 @@ def too_large(case: Case) -> Cause | None:
     is_sum = case.op.type in _SUMS
     if max(sizes) < (limit * 1e-9 if is_sum else limit**0.25):
         return None
-    growth = _growth(case)
-    evidence = (*in_wide(case), *growth)
+    sizes_before = _growth(case)
+    evidence = (*in_wide(case), *([f"before that it was at most {sizes_before}"] if sizes_before else []))
     if is_sum:
         text = f"the sum is larger than {out.label} can hold (terms up to {max(sizes):.4g})"
         words = "scale the terms down first, or a mean instead of a sum"
@@ -113,23 +115,23 @@ def too_large(case: Case) -> Cause | None:
     name = "sum_overflow" if is_sum else "mul_overflow"
     if case.op.phase == Phase.UPDATE:
         return Cause(name, f"{text}, in the optimizer's update", evidence, Fix("a smaller learning rate"))
-    if growth or case.is_backward:
-        return Cause(name, text, evidence, _bounded_slope(case) or _GROWS)
+    if sizes_before or case.is_backward:
+        grew = "it grew with each run, until " if sizes_before else ""
+        fix = _bounded_slope(case) or (_LOOP_GROWS if case.row.iteration >= 0 else _GROWS)
+        return Cause(name, f"{grew}{text}", evidence, fix)
     return Cause(name, text, evidence, _wider(case, rows, words) or Fix(words))
 
 
-_GROWS = Fix(
-    "look for values that grow from step to step: a smaller learning rate, gradient clipping, normalised inputs"
-)
+_GROWS = Fix("a smaller learning rate, gradient clipping or normalised inputs: look for values that grow by the step")
+_LOOP_GROWS = Fix("keep the state of the loop in bounds: normalise it in each iteration, or run fewer of them")
 
 
-def _growth(case: Case) -> tuple[str, ...]:
-    """Whether what this op gave grew with each of its last runs, up to the one that overflowed."""
+def _growth(case: Case) -> str:
+    """What this op gave in its last runs, if each was larger than the one before, up to the one that overflowed."""
     sizes = [_size(row) for row in case.earlier_rows(_GROWTH + 1) if row.max is not None]
     if len(sizes) <= _GROWTH or not all(2 * a < b for a, b in itertools.pairwise(reversed(sizes))):
-        return ()
-    shown = ", ".join(f"{size:.3g}" for size in reversed(sizes))
-    return (f"it grew from run to run: at most {shown} in those before",)
+        return ""
+    return ", ".join(f"{size:.3g}" for size in reversed(sizes))
 
 
 def _bounded_slope(case: Case) -> Fix | None:
@@ -149,27 +151,25 @@ def _bounded_slope(case: Case) -> Fix | None:
 
 def _wider(case: Case, rows: list[Row], words: str) -> Fix | None:
     """The op on what was recorded of its inputs, in its type and in a wider one."""
-    op = case.op.type
-    if op in _ELEMENTWISE:
-        formula, count = _ELEMENTWISE[op]
+    if case.op.type in _ELEMENTWISE:
+        formula, count = _ELEMENTWISE[case.op.type]
         return propose(formula, samples_of(case, *range(count)), Proposal(words, s.widened(formula)))
     terms = _terms(case, rows)
     if terms < 1:
         return Fix(words, untried="the inputs of the op were not kept")
-    formula = {"Mean": s.mean, "L2Loss": s.half_of_squares, "Prod": s.multiplied}.get(op, s.total)
-    count = 1
-    if op in _DOTS:
-        formula, count = s.dot, 2
-    arrays = tuple(np.full(terms, _size(row), numpy_type(row.dtype)) for row in rows[:count])
-    numbers = "the recorded largest number" if count == 1 else "the recorded largest numbers, multiplied in pairs"
-    samples = Samples(arrays, f"{terms:,} times {numbers}")
-    return propose(formula, samples, Proposal(words, s.widened(formula)))
+    formula = _OF_MANY.get(case.op.type, s.total)
+    factors = rows[:2] if formula is s.dot else rows[:1]
+    numbers = "the recorded largest numbers, multiplied in pairs" if formula is s.dot else "the recorded largest number"
+    arrays: list[f.Array] = [np.full(terms, _size(row), numpy_type(row.dtype)) for row in factors]
+    return propose(formula, Samples(tuple(arrays), f"{terms:,} times {numbers}"), Proposal(words, s.widened(formula)))
 
 
 def _terms(case: Case, rows: list[Row]) -> int:
-    """How many numbers each element of the output is made of."""
-    made = max(case.row.elements, 1)
-    if case.op.type in _DOTS:
-        return round((rows[0].elements * rows[1].elements / made) ** 0.5) if len(rows) == 2 else 0
-    is_whole = case.op.type in ("Sum", "Mean", "L2Loss", "Prod", "AddN", "Cumsum", "BiasAddGrad")
+    """How many numbers each element of the output is made of; 0 when that is not known."""
+    op, made = case.op.type, max(case.row.elements, 1)
+    if op in _MATRICES and len(rows) == 2:  # a (m, k) by b (k, n), whichever of them is turned
+        return round((rows[0].elements * rows[1].elements / made / math.prod(case.dims(case.row)[:-2])) ** 0.5)
+    if op in _CONVOLUTIONS and len(rows) == 2 and case.dims(rows[1]):
+        return rows[1].elements // case.dims(rows[1])[-1]
+    is_whole = op in ("Sum", "Mean", "L2Loss", "Prod", "AddN", "Cumsum", "BiasAddGrad")
     return min(rows[0].elements // made, 1 << 20) if is_whole and len(rows) == 1 else 0

@@ -25,7 +25,7 @@ class Labels(NamedTuple):
         return int(self.series.max.max())
 
     @property
-    def count(self) -> int:
+    def total(self) -> int:
         return int(self.series.elements.sum())
 
 

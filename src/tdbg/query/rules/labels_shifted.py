@@ -26,7 +26,7 @@ def labels_shifted(training: Training) -> Iterator[Finding]:
             text = f"labels go from 1 to {labels.classes}; with {labels.classes} classes they go from 0"
             yield Finding(labels.node, int(labels.series.step[0]), text)
         elif labels.greatest == labels.classes - 1 and _is_missed(training, labels):
-            text = f"{labels.count:,} labels go from 1 to {labels.greatest}: class 0 of {labels.classes} never comes"
+            text = f"{labels.total:,} labels go from 1 to {labels.greatest}: class 0 of {labels.classes} never comes"
             yield Finding(labels.node, int(labels.series.step[0]), text)
 
 
@@ -34,5 +34,5 @@ def _is_missed(training: Training, labels: Labels) -> bool:
     """One label for each sample (in sequences 0 is often kept for padding), and so many that chance cannot be why."""
     dims = training.dims(labels.series)
     is_of_samples = len(dims) == 1 or (len(dims) == 2 and dims[1] == 1)
-    by_chance = (1 - 1 / labels.classes) ** labels.count
+    by_chance = (1 - 1 / labels.classes) ** labels.total
     return is_of_samples and labels.classes <= _MOST_CLASSES and by_chance < _CHANCE
