@@ -340,15 +340,15 @@ def cholesky(p):
     return tf.reduce_sum(tf.linalg.cholesky(p))  # here
 
 
-@program("singular_matrix", [[1.0, 2.0], [2.0, 4.0]])
+@program("singular_matrix", [[1.0, 2.0], [2.0, 4.0]], tried=False)
 def orthogonal(p):
     q, r = tf.linalg.qr(p)  # here
     return tf.reduce_sum(q) + tf.reduce_sum(r)
 
 
-@program("singular_matrix", [[1.0, 1.0], [1.0, 1.0]], eager=False, code="tf.linalg.slogdet(p + ")
+@program("singular_matrix", [[1.0, 1.0], [1.0, 1.0]], eager=False, code="tf.linalg.slogdet(tf.stop_gradient(p) + ")
 def volume(p):
-    return tf.linalg.slogdet(p)[1]  # here
+    return tf.reduce_sum(p) + tf.linalg.slogdet(tf.stop_gradient(p))[1]  # here
 
 
 @program("ctc_infeasible", np.zeros((3, 1, 4), np.float32), eager=False, tried=False)
@@ -405,6 +405,8 @@ def test_cause_line_and_fix(case: Program, tmp_path: Path) -> None:
     assert origin.frame is not None and (origin.frame.file, origin.frame.line) == (__file__, case.line)
     if case.code:
         assert cause.fix is not None and case.code in cause.fix.code
+    if cause.fix is not None:
+        assert bool(cause.fix.trial) != bool(cause.fix.not_executed)
     if case.tried:
         assert cause.fix is not None and cause.fix.trial is not None
         assert "finite" in cause.fix.trial.after

@@ -232,8 +232,8 @@ class Training:
         for one."""
         found = self._rows.query(
             "SELECT e.inputs[1], min(e.op) FROM executions e JOIN ops o USING (process, op) WHERE o.graph < 0 AND "
-            f"o.phase = {int(Phase.OTHER)} AND o.type = 'AssignVariableOp' AND process = {self.process} "
-            "GROUP BY 1 HAVING count(*) = 1"
+            f"o.type = 'AssignVariableOp' AND process = {self.process} GROUP BY 1 HAVING count(*) = 1 "
+            f"AND min(o.phase) = {int(Phase.OTHER)}"
         )
         made = {}
         for handle, number in found:
