@@ -240,7 +240,7 @@ def hyperbolic(p):
     return tf.reduce_sum(tf.acosh(p))  # here
 
 
-@program("exp_overflow", [0.5, 100.0], code="tf.exp(tf.minimum(p, 80.0))")
+@program("exp_overflow", [0.5, 100.0], code="tf.exp(tf.minimum(p, 20.0))")
 def exponential(p):
     return tf.reduce_sum(tf.exp(p))  # here
 

@@ -74,6 +74,14 @@ def test_alerts_are_at_least_as_good_as_they_were(scores: dict[str, corpus.Score
     assert {score.name: score.false_alarms for score in scores.values() if score.false_alarms} == {}
 
 
+def test_with_the_fixes_written_into_them_nothing_bad_begins_there(tmp_path: Path) -> None:
+    names = ["atan2_origin", "clip_after_log", "half_cast", "half_layer_norm", "lstm_log_gate", "mask_times_infinity"]
+    names += ["reciprocal_gradient", "slogdet_singular", "two_bugs_forward", "unbiased_std_last_batch"]
+    found = corpus.record(names, tmp_path)
+    holds = corpus.apply_fixes({name: one["verdict"] for name, one in found.items()}, tmp_path)
+    assert holds == dict.fromkeys(names, True)
+
+
 # ---- recorded in part
 
 

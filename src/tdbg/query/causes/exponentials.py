@@ -45,7 +45,7 @@ def _is_precision(case: Case) -> bool:
 
 
 def _limit(case: Case) -> str:
-    return {"float16": "10.0", "float64": "700.0"}.get(case.row.label, "80.0")
+    return {"float16": "10.0", "float64": "40.0"}.get(case.row.label, "20.0")
 
 
 def _bounded(case: Case, limit: str = "") -> Fix | None:

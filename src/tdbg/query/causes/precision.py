@@ -51,7 +51,7 @@ _CONVOLUTIONS = ("Conv1D", "Conv2D", "Conv3D")
 _OF_MANY: dict[str, f.Formula] = {"Mean": s.mean, "L2Loss": s.half_of_squares, "Prod": s.multiplied}
 _OF_MANY |= dict.fromkeys((*_MATRICES, *_CONVOLUTIONS), s.dot)
 _SUMS = ("Sum", "AddV2", "Add", "AddN", "BiasAdd", "Sub", "Mean", "Cumsum", "UnsortedSegmentSum", "BiasAddGrad")
-_GROWTH = 3  # runs in a row, each larger than the one before
+_RUNS, _FEWEST_RUNS = 4, 3  # that are looked at for growth
 
 
 def _size(row: Row) -> float:
@@ -128,8 +128,8 @@ _LOOP_GROWS = Fix("keep the state of the loop in bounds: normalise it in each it
 
 def _growth(case: Case) -> str:
     """What this op gave in its last runs, if each was larger than the one before, up to the one that overflowed."""
-    sizes = [_size(row) for row in case.earlier_rows(_GROWTH + 1) if row.max is not None]
-    if len(sizes) <= _GROWTH or not all(2 * a < b for a, b in itertools.pairwise(reversed(sizes))):
+    sizes = [_size(row) for row in case.earlier_rows(_RUNS) if row.max is not None]
+    if len(sizes) < _FEWEST_RUNS or not all(2 * a < b for a, b in itertools.pairwise(reversed(sizes))):
         return ""
     return ", ".join(f"{size:.3g}" for size in reversed(sizes))
 
