@@ -351,6 +351,16 @@ def volume(p):
     return tf.reduce_sum(p) + tf.linalg.slogdet(tf.stop_gradient(p))[1]  # here
 
 
+@program("singular_matrix", [[1.0, 0.0], [0.0, -1.0]], eager=False, tried=False)
+def no_covariance(p):
+    return tf.reduce_sum(p) + tf.reduce_sum(tf.linalg.cholesky(tf.stop_gradient(p)))  # here
+
+
+@program("mul_overflow", [[1e30, 0.0], [0.0, 1e30]], eager=False)
+def large_determinant(p):
+    return tf.reduce_sum(p) + tf.linalg.det(tf.stop_gradient(p))  # here
+
+
 @program("ctc_infeasible", np.zeros((3, 1, 4), np.float32), eager=False, tried=False)
 def too_many_labels(logits):
     labels = tf.sparse.from_dense([[1, 1, 1]])
