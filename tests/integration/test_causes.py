@@ -136,7 +136,7 @@ def row_without_a_choice(p):
     return tf.reduce_sum(tf.square(tf.nn.softmax(scores)))  # here
 
 
-@program("wrong_mask", [[0.5, 1.0], [2.0, 0.2]], eager=False, tried=False)
+@program("wrong_mask", [[0.5, 1.0], [2.0, 0.2]], eager=False, code="tf.constant(-1e9)")
 def mask_times_infinity(p):
     keep = tf.constant([[1.0, 0.0], [1.0, 1.0]])
     bias = (1.0 - keep) * tf.constant(-np.inf)  # here
@@ -165,18 +165,18 @@ def mean_over_an_empty_mask(p):
     return tf.reduce_sum(p * m) / tf.reduce_sum(m)  # here
 
 
-@program("empty_reduction", [0.5, 0.3], tried=False)
+@program("empty_reduction", [0.5, 0.3], code="tf.maximum(tf.size(tf.boolean_mask(p, p > 1)), 1)")
 def mean_of_nothing(p):
     return tf.reduce_mean(tf.boolean_mask(p, p > 1))  # here
 
 
-@program("half_underflow", np.array([1.0, 2.0], np.float16), eager=False, tried=False)
+@program("half_underflow", np.array([1.0, 2.0], np.float16), eager=False)
 def epsilon_of_half(p):
     same = p * 0
     return tf.reduce_sum(same / tf.sqrt(tf.math.reduce_variance(same) + 1e-8))  # here
 
 
-@program("repeated_eigenvalues", [[1.0, 0.0], [0.0, 1.0]], eager=False, tried=False)
+@program("repeated_eigenvalues", [[1.0, 0.0], [0.0, 1.0]], eager=False)
 def gap_of_eigenvalues(p):
     values = tf.linalg.eigvalsh(tf.stop_gradient(tf.eye(2)))
     gap = values[1:] - values[:-1]
@@ -240,9 +240,40 @@ def hyperbolic(p):
     return tf.reduce_sum(tf.acosh(p))  # here
 
 
-@program("exp_overflow", [0.5, 100.0], code="tf.exp(tf.minimum(p, 80.0))")
+@program("exp_overflow", [0.5, 100.0], code="tf.exp(tf.minimum(p, 20.0))")
 def exponential(p):
     return tf.reduce_sum(tf.exp(p))  # here
+
+
+@program("log_of_zero", [0.5, 0.0], eager=False, code="tf.math.xlogy(2.0, tf.maximum(p, 1e-7))")
+def second_of_xlogy(p):
+    return tf.reduce_sum(tf.math.xlogy(2.0, p))  # here
+
+
+@program("clip_after_bad_op", [0.5, 0.0], eager=False, code="tf.math.log(tf.maximum(p, 1e-7))")
+def log_behind_a_flat_function(p):
+    gate = tf.math.log(p)  # here
+    return tf.reduce_sum(tf.tanh(gate))
+
+
+@program("trig_domain", [0.0, 1.0], [0.0, 1.0], eager=False, code="tf.ones_like(x), x))")
+def angle_of_nothing(y, x):
+    return tf.reduce_sum(tf.atan2(y, x))  # here
+
+
+@program("trig_domain", [0.5, 1.0], eager=False, code="tf.math.erfinv(tf.clip_by_value(p, -0.999999, 0.999999))")
+def quantile(p):
+    return tf.reduce_sum(tf.math.erfinv(p))  # here
+
+
+@program("mul_overflow", [1.0, 1e-25], code="tf.math.reciprocal(tf.maximum(p, 1e-7))")
+def slope_of_a_reciprocal(p):
+    return tf.reduce_sum(tf.math.reciprocal(p))  # here
+
+
+@program("zero_over_zero", [0.0, 1.0], eager=False, code="tf.maximum(tf.math.divide_no_nan(p, p * p), 1e-12)")
+def root_of_a_quotient(p):
+    return tf.reduce_sum(tf.sqrt(p / (p * p)))  # here
 
 
 @program("exp_overflow", [0.5, 100.0], eager=False)
@@ -257,12 +288,12 @@ def gaussian_likelihood(log_variance):
     return tf.reduce_sum(0.5 * (log_variance + error / tf.exp(log_variance)))  # here
 
 
-@program("mul_overflow", [1e30, 1.0], tried=False)
+@program("mul_overflow", [1e30, 1.0])
 def product(p):
     return tf.reduce_sum(p * p)  # here
 
 
-@program("sum_overflow", [3e38, 3e38], tried=False)
+@program("sum_overflow", [3e38, 3e38])
 def total(p):
     return tf.reduce_sum(p)  # here
 
@@ -272,18 +303,39 @@ def square_in_half(p):
     return tf.reduce_sum(p * p)  # here
 
 
-@program("cast_overflow", [1e6, 2.0], tried=False)
+@program("half_overflow", np.full((2, 64), 40.0, np.float16), eager=False)
+def product_of_matrices_in_half(p):
+    return tf.reduce_sum(tf.cast(tf.matmul(p, p, transpose_b=True), tf.float32))  # here
+
+
+@program("half_overflow", np.full((3, 2, 64), 40.0, np.float16), eager=False)
+def attention_in_half(p):
+    return tf.reduce_sum(tf.cast(tf.matmul(p, p, transpose_b=True), tf.float32))  # here
+
+
+@program("half_overflow", np.full((1, 6, 6, 4), 60.0, np.float16), eager=False)
+def convolution_in_half(p):
+    kernel = tf.fill([3, 3, 4, 2], tf.cast(40.0, tf.float16))
+    return tf.reduce_sum(tf.cast(tf.nn.conv2d(p, kernel, 1, "VALID"), tf.float32))  # here
+
+
+@program("half_overflow", np.full(100, 1000.0, np.float16), eager=False)
+def sum_in_half(p):
+    return tf.reduce_sum(p)  # here
+
+
+@program("cast_overflow", [1e6, 2.0], code="tf.cast(p * 1.0, tf.bfloat16)")
 def cast_to_half(p):
     return tf.reduce_sum(tf.cast(p * 1.0, tf.float16))  # here
 
 
-@program("fp8_saturation", [500.0, 2.0], eager=False, tried=False)
+@program("fp8_saturation", [500.0, 2.0], eager=False)
 def cast_to_eight_bits(p):
     small = tf.cast(p * 1.0, tf.dtypes.experimental.float8_e4m3fn)  # here
     return tf.reduce_sum(tf.cast(small, tf.float32)) + tf.reduce_sum(p)
 
 
-@program("singular_matrix", [[1.0, 0.0], [0.0, 0.0]], eager=False, tried=False)
+@program("singular_matrix", [[1.0, 0.0], [0.0, 0.0]], eager=False, code="p + 2e-06 * tf.eye(tf.shape(p)[-1]")
 def cholesky(p):
     return tf.reduce_sum(tf.linalg.cholesky(p))  # here
 
@@ -294,13 +346,28 @@ def orthogonal(p):
     return tf.reduce_sum(q) + tf.reduce_sum(r)
 
 
+@program("singular_matrix", [[1.0, 1.0], [1.0, 1.0]], eager=False, code="tf.linalg.slogdet(tf.stop_gradient(p) + ")
+def volume(p):
+    return tf.reduce_sum(p) + tf.linalg.slogdet(tf.stop_gradient(p))[1]  # here
+
+
+@program("singular_matrix", [[1.0, 0.0], [0.0, -1.0]], eager=False, tried=False)
+def no_covariance(p):
+    return tf.reduce_sum(p) + tf.reduce_sum(tf.linalg.cholesky(tf.stop_gradient(p)))  # here
+
+
+@program("mul_overflow", [[1e30, 0.0], [0.0, 1e30]], eager=False)
+def large_determinant(p):
+    return tf.reduce_sum(p) + tf.linalg.det(tf.stop_gradient(p))  # here
+
+
 @program("ctc_infeasible", np.zeros((3, 1, 4), np.float32), eager=False, tried=False)
 def too_many_labels(logits):
     labels = tf.sparse.from_dense([[1, 1, 1]])
     return tf.reduce_sum(tf.nn.ctc_loss(labels, logits, None, tf.constant([3]), blank_index=0))  # here
 
 
-@program("custom_gradient", [0.0, 3.0], eager=True, tried=False)
+@program("custom_gradient", [0.0, 3.0], eager=True, code="return tf.math.divide_no_nan(upstream, x)")
 def own_gradient(p):
     @tf.custom_gradient
     def double(x):
@@ -312,7 +379,7 @@ def own_gradient(p):
     return tf.reduce_sum(double(p))
 
 
-@program("gradient_clip_contamination", [1.0, 2.0], [1.0], eager=False, tried=False)
+@program("gradient_clip_contamination", [1.0, 2.0], [1.0], eager=False)
 def norm_of_gradients(p, q):
     with tf.GradientTape() as tape:
         tape.watch([p, q])
@@ -348,6 +415,8 @@ def test_cause_line_and_fix(case: Program, tmp_path: Path) -> None:
     assert origin.frame is not None and (origin.frame.file, origin.frame.line) == (__file__, case.line)
     if case.code:
         assert cause.fix is not None and case.code in cause.fix.code
+    if cause.fix is not None:
+        assert bool(cause.fix.trial) != bool(cause.fix.not_executed)
     if case.tried:
         assert cause.fix is not None and cause.fix.trial is not None
         assert "finite" in cause.fix.trial.after

@@ -250,6 +250,51 @@ def half_underflow() -> None:
     trained(loss, [w], steps=8)
 
 
+def rounded_to_zero() -> None:
+    w = tf.Variable(normal(8, 4))
+
+    def loss():
+        h = tf.cast(X, tf.float16) @ tf.cast(w, tf.float16)
+        return tf.reduce_mean(tf.cast(h, tf.float32) ** 2) * 1e-9  # nothing
+
+    trained(loss, [w], steps=8)
+
+
+def half_precision_update_lost(kind: str = "bfloat16") -> None:
+    w = tf.Variable(tf.cast(normal(8, 4) + 2, kind))
+
+    def loss():
+        return tf.reduce_mean(tf.cast(tf.cast(X, kind) @ w, tf.float32) ** 2)  # lost
+
+    trained(loss, [w], rate=tf.cast(1e-4, kind), steps=14)
+
+
+def update_lost_in_float16() -> None:
+    half_precision_update_lost("float16")
+
+
+def huge_gradient() -> None:
+    w, v = tf.Variable(normal(8, 16)), tf.Variable(normal(16, 1))
+
+    def loss():
+        return tf.reduce_mean((tf.nn.relu(X @ w) @ v - TARGETS) ** 2) * 1e12  # huge
+
+    trained(loss, [w, v], rate=1e-14)
+
+
+def first_class_never_meant() -> None:
+    w = tf.Variable(normal(8, 4))
+
+    @tf.function
+    def step(labels):
+        with tf.GradientTape() as tape:
+            each = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, X @ w)  # never
+        w.assign_sub(0.1 * tape.gradient(each, w))
+
+    for _ in range(4):
+        step(tf.constant(CLASSES + 1))
+
+
 def mlp(activation: str = "relu") -> Any:
     tf.keras.utils.set_random_seed(3)
     layers = tf.keras.layers
@@ -277,6 +322,11 @@ SICK = [
     (attention_logit_growth, "attention_logit_growth", "attention"),
     (half_overflow, "half_overflow", "half"),
     (half_underflow, "half_underflow", "tiny"),
+    (rounded_to_zero, "half_underflow", "nothing"),
+    (half_precision_update_lost, "half_precision_update_lost", "lost"),
+    (update_lost_in_float16, "half_precision_update_lost", "lost"),
+    (huge_gradient, "exploding_gradient", "huge"),
+    (first_class_never_meant, "labels_shifted", "never"),
 ]
 
 
@@ -405,6 +455,20 @@ def sure_sigmoid() -> None:
     trained(lambda: tf.reduce_mean(tf.sigmoid(X @ w)), [w])
 
 
+def half_precision_weights() -> None:
+    """Weights in bfloat16 whose updates are large enough to count."""
+    w = tf.Variable(tf.cast(normal(8, 4), "bfloat16"))
+    x = tf.cast(X, "bfloat16")
+    trained(lambda: tf.reduce_mean(tf.cast(x @ w, tf.float32) ** 2), [w], rate=tf.cast(0.1, "bfloat16"), steps=14)
+
+
+def few_labels() -> None:
+    """Twelve labels without a 0 among them are no proof that there is none."""
+    w = tf.Variable(normal(8, 4))
+    labels, x = tf.constant([1, 2, 3, 1, 2, 3]), X[:6]
+    trained(lambda: tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x @ w)), [w], steps=2)
+
+
 def padded_labels() -> None:
     """-1 stands for positions that do not count: their one-hot code is zero, as it should be."""
     w = tf.Variable(normal(8, 3))
@@ -458,7 +522,7 @@ def moving_statistics() -> None:
 HEALTHY = [
     keras_mlp, keras_classifier, keras_cnn, keras_lstm, keras_transformer, transfer_learning, frozen_variable,
     mixed_precision, eager_loop, all_pairs, sure_sigmoid, padded_labels, short_run, evaluation_only, shared_weights,
-    moving_statistics,
+    moving_statistics, half_precision_weights, few_labels,
 ]  # fmt: skip
 
 

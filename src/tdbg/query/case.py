@@ -21,7 +21,10 @@ from tdbg.query.rows import Row, Rows
 from tdbg.store.reader import Trace
 
 _MOVE = ("Identity", "IdentityN", "Reshape", "Transpose", "ExpandDims", "Squeeze", "StopGradient")
-SHIELDS = ("Select", "SelectV2", "ClipByValue", "Maximum", "Minimum", "MulNoNan")
+SHIELDS = (
+    "Select", "SelectV2", "ClipByValue", "Maximum", "Minimum", "MulNoNan", "Tanh", "Sigmoid", "Exp", "Erf", "Atan",
+    "Softsign", "Relu", "Relu6", "Elu", "Selu", "Softplus",
+)  # fmt: skip
 # Files of libraries that compute something larger than the one op that their caller named.
 _LIBRARIES = tuple(
     f"{os.sep}{part}{os.sep}".replace("/", os.sep)
@@ -215,6 +218,10 @@ class Case:
         )
         return found[0] if found else None
 
+    def dims(self, row: Row) -> tuple[int, ...]:
+        found = self._rows.query(f"SELECT dims FROM shapes WHERE process = {self._process} AND shape = ?", [row.shape])
+        return tuple(found[0][0]) if found else ()
+
     def runs_before(self) -> int:
         """How often this op gave this output before."""
         found = self._rows.query(
@@ -223,6 +230,15 @@ class Case:
             [self.op.number, self.row.slot, self.row.seq],
         )
         return int(found[0][0])
+
+    def earlier_rows(self, count: int) -> list[Row]:
+        """What this op gave in its last runs before this one, the latest first."""
+        return self._rows.select(
+            self._process,
+            f"op = ? AND slot = ? AND seq < ? AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = 0",
+            [self.op.number, self.row.slot, self.row.seq],
+            f"ORDER BY seq DESC LIMIT {count}",
+        )
 
     @cached_property
     def read_by(self) -> list[Case]:

@@ -7,6 +7,7 @@ Where TensorFlow guards a gradient (square roots with an upstream gradient of 0,
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import NormalDist
 
 import numpy as np
 
@@ -53,42 +54,58 @@ def _guarded(value: Callable[[Array], Array], slope: Callable[[Array, Array], Ar
     return run
 
 
-def _number(x: Array, value: float) -> np.generic:
+def in_type(x: Array, value: float) -> np.generic:
     """In the type of the array: an epsilon that rounds to 0 there is 0."""
     return x.dtype.type(value)
 
 
 def _sigmoid_of(x: Array) -> Array:
-    return _number(x, 1) / (_number(x, 1) + np.exp(-x))
+    return in_type(x, 1) / (in_type(x, 1) + np.exp(-x))
+
+
+def _normal_quantile(p: Array) -> Array:
+    """The inverse of the normal distribution's cumulative function: infinite at 0 and 1, NaN beyond."""
+    inside = (p > 0) & (p < 1)
+    at = np.array([NormalDist().inv_cdf(one) for one in p[inside].tolist()])
+    y = np.where(p == 0, -np.inf, np.where(p == 1, np.inf, np.nan))
+    y[inside] = at
+    return y.astype(p.dtype)
 
 
 log = _unary(np.log, lambda x, y: np.reciprocal(x))
 log1p = _unary(np.log1p, lambda x, y: np.reciprocal(1 + x))
 exp = _unary(np.exp, lambda x, y: y)
 expm1 = _unary(np.expm1, lambda x, y: np.exp(x))
-sqrt = _guarded(np.sqrt, lambda x, y: _number(x, 0.5) / y)
-rsqrt = _guarded(lambda x: np.reciprocal(np.sqrt(x)), lambda x, y: _number(x, -0.5) * y * y * y)
+sqrt = _guarded(np.sqrt, lambda x, y: in_type(x, 0.5) / y)
+rsqrt = _guarded(lambda x: np.reciprocal(np.sqrt(x)), lambda x, y: in_type(x, -0.5) * y * y * y)
 reciprocal = _unary(np.reciprocal, lambda x, y: -y * y)
 square = _unary(np.square, lambda x, y: 2 * x)
 acos = _unary(np.arccos, lambda x, y: -np.reciprocal(np.sqrt(1 - x * x)))
 asin = _unary(np.arcsin, lambda x, y: np.reciprocal(np.sqrt(1 - x * x)))
 acosh = _unary(np.arccosh, lambda x, y: np.reciprocal(np.sinh(y)))
 atanh = _unary(np.arctanh, lambda x, y: np.reciprocal(1 - x * x))
+same = _unary(lambda x: x, lambda x, y: np.ones_like(x))
+ndtri = _unary(_normal_quantile, lambda x, y: in_type(x, np.sqrt(2 * np.pi)) * np.exp(y * y / 2))
+erfinv = _unary(
+    lambda x: _normal_quantile((x + 1) / 2) / in_type(x, np.sqrt(2)),
+    lambda x, y: in_type(x, np.sqrt(np.pi) / 2) * np.exp(y * y),
+)
+tanh = _unary(np.tanh, lambda x, y: 1 - y * y)
 sinh = _unary(np.sinh, lambda x, y: np.cosh(x))
 cosh = _unary(np.cosh, lambda x, y: np.sinh(x))
 sigmoid = _unary(_sigmoid_of, lambda x, y: y * (1 - y))
 one_minus = _unary(lambda x: 1 - x, lambda x, y: -np.ones_like(x))
 negative = _unary(np.negative, lambda x, y: -np.ones_like(x))
-log_sigmoid = _unary(lambda x: -np.logaddexp(-x, _number(x, 0)), lambda x, y: _sigmoid_of(-x))
+log_sigmoid = _unary(lambda x: -np.logaddexp(-x, in_type(x, 0)), lambda x, y: _sigmoid_of(-x))
 
 
 def at_least(bound: float) -> Formula:
     """``tf.maximum(x, bound)``: no gradient below the bound."""
-    return _unary(lambda x: np.maximum(x, _number(x, bound)), lambda x, y: (x >= _number(x, bound)).astype(x.dtype))
+    return _unary(lambda x: np.maximum(x, in_type(x, bound)), lambda x, y: (x >= in_type(x, bound)).astype(x.dtype))
 
 
 def at_most(bound: float) -> Formula:
-    return _unary(lambda x: np.minimum(x, _number(x, bound)), lambda x, y: (x <= _number(x, bound)).astype(x.dtype))
+    return _unary(lambda x: np.minimum(x, in_type(x, bound)), lambda x, y: (x <= in_type(x, bound)).astype(x.dtype))
 
 
 def clip(low: float, high: float) -> Formula:
@@ -96,7 +113,7 @@ def clip(low: float, high: float) -> Formula:
 
 
 def plus(epsilon: float) -> Formula:
-    return _unary(lambda x: x + _number(x, epsilon), lambda x, y: np.ones_like(x))
+    return _unary(lambda x: x + in_type(x, epsilon), lambda x, y: np.ones_like(x))
 
 
 def where(chosen: Callable[[Array], Array], inner: Formula, other: float = 0.0) -> Formula:
@@ -105,7 +122,7 @@ def where(chosen: Callable[[Array], Array], inner: Formula, other: float = 0.0) 
     def run(x: Array) -> tuple[Array, Pullback]:
         mask = chosen(x)
         value, back = inner(x)
-        return np.where(mask, value, _number(x, other)), lambda g: back(np.where(mask, g, 0 * g))
+        return np.where(mask, value, in_type(x, other)), lambda g: back(np.where(mask, g, 0 * g))
 
     return run
 
@@ -115,13 +132,13 @@ def safe_where(chosen: Callable[[Array], Array], inner: Formula, safe: float = 1
 
     def run(x: Array) -> tuple[Array, Pullback]:
         mask = chosen(x)
-        value, back = inner(np.where(mask, x, _number(x, safe)))
+        value, back = inner(np.where(mask, x, in_type(x, safe)))
 
         def pull(g: Array) -> tuple[Array, ...]:
             (inside,) = back(np.where(mask, g, 0 * g))
             return (np.where(mask, inside, 0 * g),)
 
-        return np.where(mask, value, _number(x, other)), pull
+        return np.where(mask, value, in_type(x, other)), pull
 
     return run
 
@@ -141,13 +158,27 @@ def divide_no_nan(a: Array, b: Array) -> tuple[Array, Pullback]:
     return quotient(a), lambda g: (quotient(g + 0 * a), g * quotient(quotient(-a)))
 
 
-def divide_at_least(epsilon: float) -> Formula:
-    """``a / tf.maximum(b, epsilon)``"""
+def second_at_least(formula: Formula, bound: float) -> Formula:
+    """The formula of ``a`` and ``tf.maximum(b, bound)``."""
 
     def run(a: Array, b: Array) -> tuple[Array, Pullback]:
-        below, back = at_least(epsilon)(b)
-        y, pull = divide(a, below)
+        bounded, back = at_least(bound)(b)
+        y, pull = formula(a, bounded)
         return y, lambda g: (pull(g)[0], back(pull(g)[1])[0])
+
+    return run
+
+
+def divide_at_least(epsilon: float) -> Formula:
+    """``a / tf.maximum(b, epsilon)``"""
+    return second_at_least(divide, epsilon)
+
+
+def divide_plus(epsilon: float) -> Formula:
+    """``a / (b + epsilon)``"""
+
+    def run(a: Array, b: Array) -> tuple[Array, Pullback]:
+        return divide(a, b + in_type(b, epsilon))
 
     return run
 
@@ -174,6 +205,35 @@ def xlogx(x: Array) -> tuple[Array, Pullback]:
     """``tf.math.xlogy(x, x)``"""
     y, back = xlogy(x, x)
     return y, lambda g: (sum(back(g)),)  # type: ignore[return-value]
+
+
+def floor_mod(a: Array, b: Array) -> tuple[Array, Pullback]:
+    return np.mod(a, b), lambda g: (g, -g * np.floor(a / b))
+
+
+def xlog1py(x: Array, y: Array) -> tuple[Array, Pullback]:
+    value, back = xlogy(x, 1 + y)
+    return value, back
+
+
+def atan2(y: Array, x: Array) -> tuple[Array, Pullback]:
+    def pull(g: Array) -> tuple[Array, ...]:
+        share = g / (x * x + y * y)
+        return x * share, -y * share
+
+    return np.arctan2(y, x), pull
+
+
+def atan2_off_origin(y: Array, x: Array) -> tuple[Array, Pullback]:
+    """``atan2(y, where((x == 0) & (y == 0), 1, x))``: 0 at the origin, and no gradient to x there."""
+    origin = (x == 0) & (y == 0)
+    value, back = atan2(y, np.where(origin, in_type(x, 1), x))
+
+    def pull(g: Array) -> tuple[Array, ...]:
+        to_y, to_x = back(g)
+        return to_y, np.where(origin, 0 * g, to_x)
+
+    return value, pull
 
 
 # ---- along the last axis
@@ -216,28 +276,10 @@ def safe_norm(epsilon: float) -> Formula:
 
 def l2_normalize(epsilon: float = 1e-12) -> Formula:
     def run(x: Array) -> tuple[Array, Pullback]:
-        total = np.maximum((x * x).sum(axis=-1, keepdims=True), _number(x, epsilon))
+        total = np.maximum((x * x).sum(axis=-1, keepdims=True), in_type(x, epsilon))
         scale = np.reciprocal(np.sqrt(total))
-        large = (x * x).sum(axis=-1, keepdims=True) >= _number(x, epsilon)
+        large = (x * x).sum(axis=-1, keepdims=True) >= in_type(x, epsilon)
         y = x * scale
         return y, lambda g: (scale * g - np.where(large, scale * y * (g * y).sum(axis=-1, keepdims=True), 0 * x),)
-
-    return run
-
-
-def total(x: Array) -> tuple[Array, Pullback]:
-    return np.asarray(x.sum()), lambda g: (g * np.ones_like(x),)
-
-
-def product(a: Array, b: Array) -> tuple[Array, Pullback]:
-    return a * b, lambda g: (g * b, g * a)
-
-
-def widened(formula: Formula) -> Formula:
-    """The same formula, computed in float32 (float64 for what is wide already)."""
-
-    def run(*arrays: Array) -> tuple[Array, Pullback]:
-        wide = [x.astype(np.float64 if x.dtype.itemsize >= 4 else np.float32) for x in arrays]
-        return formula(*wide)
 
     return run

@@ -129,6 +129,10 @@ class Program:
         lines = self._sources.get(frame.file, [])
         return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
 
+    def sources(self) -> list[str]:
+        """The texts of the user's files, as they were when the program ran."""
+        return ["\n".join(lines) for lines in self._sources.values()]
+
     def lines_around(self, frame: Frame, before: int, after: int) -> list[tuple[int, str]]:
         """Numbered source lines around one, as they were when the program ran; none when the source is not there."""
         lines = self._sources.get(frame.file, [])

@@ -94,6 +94,41 @@ def call(*names: str) -> Finder:
     return find
 
 
+def call_of_two(*names: str) -> Finder:
+    """A call with two arguments, in order: the parts are both, and the function."""
+
+    def find(statement: Statement, node: ast.AST) -> Place | None:
+        if not _is_call(node, names) or len(node.args) != 2 or node.keywords:  # type: ignore[attr-defined]
+            return None
+        assert isinstance(node, ast.Call)
+        parts = (*(_operand(statement, argument) for argument in node.args), statement.text(node.func))
+        return Place(*_span(node), parts, _library(statement, node.func))
+
+    return find
+
+
+def cast_to(kind: str) -> Finder:
+    """``cast(x, tf.float16)``, the type also as text: the parts are x and the function."""
+
+    def find(statement: Statement, node: ast.AST) -> Place | None:
+        if not isinstance(node, ast.Call) or len(node.args) != 2 or _name(node.func) != "cast":
+            return None
+        value, target = node.args
+        if node.keywords or kind not in (_name(target), getattr(target, "value", None)):
+            return None
+        return Place(*_span(node), (statement.text(value), statement.text(node.func)), _library(statement, node.func))
+
+    return find
+
+
+def minus_infinity(statement: Statement, node: ast.AST) -> Place | None:
+    """``float("-inf")``, ``-np.inf``, ``-float("inf")``, ``-math.inf``."""
+    texts = ('float("-inf")', "float('-inf')", '-float("inf")', "-float('inf')", "-np.inf", "-numpy.inf", "-math.inf")
+    if not isinstance(node, (ast.Call, ast.UnaryOp)) or statement.text(node) not in texts:
+        return None
+    return Place(*_span(node), (), "")
+
+
 def call_of_call(outer: tuple[str, ...], inner: tuple[str, ...]) -> Finder:
     """``outer(inner(x, ...))``: the parts are those of the inner call."""
 

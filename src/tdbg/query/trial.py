@@ -56,7 +56,7 @@ def samples_of(case: Case, *indices: int) -> Samples | None:
 def witness(rows: Sequence[Row]) -> Samples:
     """All combinations of what each row says was there: minimum, maximum, 0."""
     points = [_points(row) for row in rows]
-    dtypes = [_numpy_type(row.dtype) for row in rows]
+    dtypes = [numpy_type(row.dtype) for row in rows]
     columns = zip(*itertools.product(*points), strict=True)
     return Samples(tuple(np.array(column, dtype) for column, dtype in zip(columns, dtypes, strict=True)), WITNESS)
 
@@ -66,7 +66,7 @@ def _points(row: Row) -> list[float]:
     return sorted(value for value in found if value is not None)
 
 
-def _numpy_type(dtype: int) -> type:
+def numpy_type(dtype: int) -> type:
     return {DType.FLOAT16: np.float16, DType.FLOAT64: np.float64}.get(DType(dtype), np.float32)
 
 
@@ -98,7 +98,7 @@ def attempt(before: Formula, after: Formula, samples: Samples) -> Trial | None:
         return None
     at = _first_bad(value, gradients)
     size = max(array.size for array in samples.arrays)
-    finite = "finite" if size == 1 else f"all {size:,} elements finite"
+    finite = "finite" if size < 2 else f"all {size:,} elements finite"
     return Trial(_said(value, gradients, at), f"{_said(new_value, new_gradients, at)}, {finite}", samples.on)
 
 
@@ -111,13 +111,13 @@ def _first_bad(value: Array, gradients: Sequence[Array]) -> int:
 
 
 def _said(value: Array, gradients: Sequence[Array], at: int) -> str:
-    slopes = [_bad_or_at(gradient, at) for gradient in gradients]
+    slopes = [_bad_or_at(gradient, at) for gradient in gradients if gradient.size]
+    if not slopes:
+        return f"{_bad_or_at(value, at):.4g}"
     slope = next((s for s in slopes if not np.isfinite(s)), slopes[0])
-    return f"{_bad_or_at(value, at):.4g} with gradient {slope:.4g}"
+    return f"{_bad_or_at(value, at):.4g} with gradient {slope + 0.0:.4g}"
 
 
 def _bad_or_at(array: Array, at: int) -> float:
     flat = array.reshape(-1)
-    if flat.size == 0:
-        return float("nan")
     return float(flat[at]) if at < flat.size else float(flat[_first_bad(array, ())])

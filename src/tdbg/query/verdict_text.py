@@ -21,17 +21,26 @@ def short_lines(verdict: Verdict, width: int = 100) -> list[str]:
     lines = [f"tdbg: {_headline(first, 'first bad value')}", *_place(first, width)]
     if first.cause.name != "unknown" or first.cause.reason.startswith("began inside"):
         lines.append(_cut(f"    {first.cause.reason}", width))
-        lines += [_cut(f"    fix: {_short(first.cause.fix)}", width)] if first.cause.fix else []
+        lines += [] if first.inputs else [_cut(f"    {text}", width) for text in first.cause.evidence[:1]]
+        lines += [_cut(f"    {_short(first.cause.fix)}", width)] if first.cause.fix else []
     lines += [_cut(f"    {fact.as_text()}", width) for fact in first.inputs[:2]]
     if first.reach.as_text():
         lines.append(_cut(f"    reached: {first.reach.as_text()}", width))
-    others = len(verdict.origins) - 1 + verdict.more_origins
-    notes = [f"{others} more place{'s' if others > 1 else ''} where bad values began: tdbg why"] if others else []
+    notes = _others(verdict)
     if verdict.alerts:
         rules = joined(list(dict.fromkeys(alert.rule for alert in verdict.alerts)))
         notes.append(f"before that training was not healthy ({rules}): tdbg why")
     notes += verdict.coverage.notes
     return _with_note(lines, notes, width)
+
+
+def _others(verdict: Verdict) -> list[str]:
+    others = len(verdict.origins) - 1 + verdict.more_origins
+    if not others:
+        return []
+    second = verdict.origins[1]
+    where = f" ({short_path(second.frame.file)}:{second.frame.line})" if second.frame and others == 1 else ""
+    return [f"{others} more place{'s' if others > 1 else ''} where bad values began{where}: tdbg why"]
 
 
 def full_lines(verdict: Verdict, width: int = 100) -> list[str]:
@@ -101,7 +110,8 @@ def _headline(origin: Origin, name: str) -> str:
 
 def _short(fix: Fix) -> str:
     """The changed line itself where there is one."""
-    return fix.text if "\n" in fix.code or not fix.code else fix.code.strip()
+    text = fix.text if "\n" in fix.code or not fix.code else fix.code.strip()
+    return f"fix{', not executed' if fix.not_executed else ''}: {text}"
 
 
 def _place(origin: Origin, width: int) -> list[str]:
@@ -124,6 +134,8 @@ def _story(origin: Origin) -> list[str]:
         if cause.fix.trial is not None:
             trial = cause.fix.trial
             lines.append(f"    tried on {trial.on}: {trial.before} → {trial.after}")
+        else:
+            lines.append(f"    not executed: {cause.fix.not_executed}")
     if origin.reach.as_text():
         lines.append(f"    reached: {origin.reach.as_text()}")
     return lines

@@ -124,7 +124,9 @@ def _fix(origin: Origin, program: Program) -> Html | None:
         old = [tag("span", f"- {line}", class_="del") for line in program.statement_text(origin.frame).splitlines()]
         parts.append(tag("pre", *old, *(tag("span", f"+ {line}", class_="add") for line in fix.code.splitlines())))
     if fix.trial is not None:
-        parts.append(tag("p", f"Tried on the recorded inputs: {fix.trial.before} → {fix.trial.after}"))
+        parts.append(tag("p", f"Tried on {fix.trial.on}: {fix.trial.before} → {fix.trial.after}"))
+    else:
+        parts.append(tag("p", f"Not executed: {fix.not_executed}"))
     return join(*parts)
 
 

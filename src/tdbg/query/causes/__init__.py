@@ -35,14 +35,23 @@ NAMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What to change; ``code`` is the user's own statement with the change made, where that can be written."""
+    """What to change; ``code`` is the user's own statement with the change made, where that can be written.
+
+    A fix has a trial, or ``untried`` says why it was not executed.
+    """
 
     text: str
     code: str = ""
     trial: Trial | None = None
+    untried: str = "it changes more than this op, so the program has to run again with it"
+
+    @property
+    def not_executed(self) -> str:
+        return "" if self.trial else self.untried
 
     def as_dict(self) -> dict[str, Any]:
-        return {"text": self.text, "code": self.code, "trial": self.trial.as_dict() if self.trial else None}
+        trial = self.trial.as_dict() if self.trial else None
+        return {"text": self.text, "code": self.code, "trial": trial, "not_executed": self.not_executed or None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,12 @@ def slope_rule(*forward_types: str) -> Callable[[Rule], Rule]:
         return function
 
     return register
+
+
+def fix_for_op(case: Case) -> Fix | None:
+    """What the rules for the op's type alone propose."""
+    causes = (candidate(case) for candidate in _rules.get(case.op.type, ()))
+    return next((cause.fix for cause in causes if cause is not None and cause.fix is not None), None)
 
 
 def find_cause(case: Case) -> Cause:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tdbg.query.case import Case
-from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.causes import Cause, Fix, fix_for_op, rule
 from tdbg.query.causes.wording import in_wide, share
 
 
@@ -24,4 +24,5 @@ def users_gradient(case: Case) -> Cause | None:
         else ""
     )
     reason = f"the gradient written by hand in {own}() gives a bad value: {case.op.type} of finite numbers{what}"
-    return Cause("custom_gradient", reason, in_wide(case), Fix(f"guard {case.op.type} in {own}() as in a forward pass"))
+    guard = fix_for_op(case) or Fix(f"guard {case.op.type} in {own}() as in a forward pass")
+    return Cause("custom_gradient", reason, in_wide(case), guard)

@@ -9,7 +9,11 @@ from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.program import short_path
 
-_PIPELINE = Fix("look at where this data is read or computed; drop or repair such records in the pipeline")
+_NOT_AN_OP = "it changes what comes in, not an op"
+_PIPELINE = Fix(
+    "look at where this data is read or computed; drop or repair such records in the pipeline", untried=_NOT_AN_OP
+)
+_ASSIGNED = Fix("look at how this value is computed before it is assigned", untried=_NOT_AN_OP)
 _SOURCES = ("IteratorGetNext", "Placeholder", "OptionalGetValue", "Const")
 _PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")  # the program's own code: a generator, tf.numpy_function
 _LOADS = ("load_weights", "load_own_variables", "set_weights", "Checkpoint.restore", "Checkpoint.read", "load_model")
@@ -24,8 +28,13 @@ def from_checkpoint(case: Case) -> Cause | None:
     )
     if not is_loading:
         return None
-    fix = Fix("load an earlier checkpoint; check the weights with tf.debugging.check_numerics before saving them")
-    return Cause("nan_in_checkpoint", "the values that were loaded into a variable are bad", _element(case), fix)
+    text = "load an earlier checkpoint; check the weights with tf.debugging.check_numerics before saving them"
+    return Cause(
+        "nan_in_checkpoint",
+        "the values that were loaded into a variable are bad",
+        _element(case),
+        Fix(text, untried=_NOT_AN_OP),
+    )
 
 
 @rule(first=True)
@@ -37,7 +46,7 @@ def initial_weights(case: Case) -> Cause | None:
     return Cause("bad_initial_weights", "the initial value of a variable is bad", _element(case), _INITIAL)
 
 
-_INITIAL = Fix("check the initializer, or the array that the variable is made from")
+_INITIAL = Fix("check the initializer, or the array that the variable is made from", untried=_NOT_AN_OP)
 
 
 @rule()
@@ -46,6 +55,8 @@ def bad_data(case: Case) -> Cause | None:
         return None
     name = "nan_in_data" if case.row.nan or case.row.nan is None else "inf_in_data"
     evidence = (*_sample(case), *_batch(case), *_pipeline(case))
+    if case.op.type.startswith("Assign"):
+        return Cause(name, "the value that is put into a variable is bad", evidence, _ASSIGNED)
     is_python = case.op.type in _PYTHON
     reason = "Python code of the program gave a bad value" if is_python else "the value was bad when it came in"
     return Cause(name, reason, evidence, _PIPELINE)

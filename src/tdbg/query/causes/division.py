@@ -11,7 +11,7 @@ from tdbg.query import formulas as f
 from tdbg.query import rewrite as r
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
-from tdbg.query.causes.proposals import Proposal, code, propose, tiny
+from tdbg.query.causes.proposals import Proposal, code, propose, tiny, tiny_square
 from tdbg.query.causes.wording import at_element, number, share
 from tdbg.query.rows import Row
 from tdbg.query.trial import Samples, samples_of
@@ -48,17 +48,26 @@ def _by_zero(case: Case, below: Row, is_nan: bool) -> Cause | None:
         return _collapsed(case, seen)
     if makers[:1] == ["Sub"] and any(maker in _DECOMPOSITIONS for maker in makers):
         text = f"the difference of two equal eigenvalues is 0, and it is divided by: {zeros}"
-        fix = Fix("add a small random diagonal (jitter) to the matrix, so that no two eigenvalues are equal")
-        return Cause("repeated_eigenvalues", text, seen, fix)
-    if _lost_epsilon(case):
+        return Cause("repeated_eigenvalues", text, seen, _without_pairs(case))
+    if lost_epsilon(case):
         text = f"the epsilon in the denominator is 0 in float16: {zeros}"
-        fix = Fix("compute this in float32, or an epsilon of 1e-4 or more (the smallest float16 is 6e-8)")
+        words = "compute this in float32, or an epsilon of 1e-4 or more (the smallest float16 is 6e-8)"
+        fix = propose(f.divide, samples_of(case, 0, 1), Proposal(words, f.divide_plus(1e-4)))
         return Cause("half_underflow", text, seen, fix)
     if is_nan and below.elements == 1 and makers[:1] == ["Sum"] and _counts(case):
         text = "a mean over nothing: the mask in the denominator selects no element, so this is 0/0"
         return Cause("empty_reduction", text, seen, _guarded(case))
     name, what = ("zero_over_zero", "0/0") if is_nan else ("div_by_zero", "division by zero")
     return Cause(name, f"{what}: in the denominator {zeros}", (*seen, *_why_zero(makers)), _guarded(case, makers))
+
+
+def _without_pairs(case: Case) -> Fix | None:
+    words = (
+        "leave pairs of equal eigenvalues out (tf.math.divide_no_nan gives 0 there), or add a small random diagonal to "
+        "the matrix, so that none are equal"
+    )
+    changed = code(case, r.division, "{tf}.math.divide_no_nan({2}, {3})")
+    return propose(f.divide, samples_of(case, 0, 1), Proposal(words, f.divide_no_nan, changed))
 
 
 def _counts(case: Case) -> bool:
@@ -69,11 +78,11 @@ def _counts(case: Case) -> bool:
     )
 
 
-def _lost_epsilon(case: Case) -> bool:
-    """float16, and among the ops of the denominator one that adds a constant which is 0 there."""
+def lost_epsilon(case: Case, index: int = 1) -> bool:
+    """float16, and among the ops behind an input one that adds a constant which is 0 there."""
     if case.dtype != DType.FLOAT16:
         return False
-    for made in case.chain(1, 4):
+    for made in case.chain(index, 4):
         if made.op.type in ("AddV2", "Add", "Maximum"):
             constant = [
                 x for x in made.inputs if x.row.elements == 1 and x.row.max == 0 and x.op.type in ("Const", "Cast")
@@ -117,8 +126,16 @@ def _guarded(case: Case, makers: Sequence[str] = ()) -> Fix | None:
         below = code(case, r.division, f"{{0}} / {{tf}}.maximum({{3}}, {bound})")
         bounded = Proposal(bounded.text, f.then(f.divide_at_least(float(bound)), after), below)
         zero = Proposal(text, f.then(f.divide_no_nan, after), quotient)
-        return propose(f.then(f.divide, after), samples, zero, bounded)
+        return propose(f.then(f.divide, after), samples, zero, bounded, _quotient_above_zero(case, after))
     return propose(f.divide, samples, Proposal(text, f.divide_no_nan, quotient), bounded)
+
+
+def _quotient_above_zero(case: Case, after: f.Formula) -> Proposal:
+    """For what takes a root or a log of the quotient, where 0 is as bad."""
+    bound = tiny_square(case.read_by[0])
+    changed = code(case, r.division, f"{{tf}}.maximum({{tf}}.math.divide_no_nan({{2}}, {{3}}), {bound})")
+    text = f"tf.math.divide_no_nan gives 0 there; bound that from below (by {bound}) for the {case.read_by[0].op.type}"
+    return Proposal(text, f.then(f.divide_no_nan, f.at_least(float(bound)), after), changed)
 
 
 def _too_large(case: Case, above: Row | None, below: Row | None) -> Cause | None:
@@ -156,4 +173,15 @@ def zero_modulus(case: Case) -> Cause | None:
     if below is None or not below.zero:
         return None
     text = f"{case.op.type} by 0: {share(below.zero, below.elements, 'exactly 0')}"
-    return Cause("div_by_zero", text, at_element(case, "{0} mod {1}", 1), Fix("keep zeros out of the divisor"))
+    words = "keep zeros out of the divisor: tf.where(b == 0, 1, b)"
+    fix = propose(f.floor_mod, samples_of(case, 0, 1), Proposal(words, _nonzero(f.floor_mod)))
+    return Cause("div_by_zero", text, at_element(case, "{0} mod {1}", 1), fix)
+
+
+def _nonzero(formula: f.Formula) -> f.Formula:
+    def run(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, f.Pullback]:
+        zero = b == 0
+        y, pull = formula(a, np.where(zero, b.dtype.type(1), b))
+        return y, lambda g: (pull(g)[0], np.where(zero, 0 * g, pull(g)[1]))
+
+    return run

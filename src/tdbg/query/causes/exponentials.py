@@ -27,7 +27,7 @@ def exp_overflow(case: Case) -> Cause | None:
     divided = next((reader for reader in case.read_by if reader.op.type in ("RealDiv", "Div")), None)
     if name == "exp" and _is_precision(case):
         text = f"a squared error times exp({number(worst)}), the inverse of a variance that is all but 0"
-        return Cause("variance_collapse", text, evidence, _bounded(case))
+        return Cause("variance_collapse", text, evidence, _bounded(case, "10.0"))
     text = f"{name}({number(worst)}) is larger than {case.row.label} can hold"
     if divided is not None and divided.makers(1, 1) == ["Sum"]:
         evidence = (*evidence, "this is a softmax written by hand, which divides infinity by infinity")
@@ -45,11 +45,11 @@ def _is_precision(case: Case) -> bool:
 
 
 def _limit(case: Case) -> str:
-    return {"float16": "10.0", "float64": "700.0"}.get(case.row.label, "80.0")
+    return {"float16": "10.0", "float64": "40.0"}.get(case.row.label, "20.0")
 
 
-def _bounded(case: Case) -> Fix | None:
-    formula, name, limit = _FORMULAS[case.op.type], case.op.type.lower(), _limit(case)
+def _bounded(case: Case, limit: str = "") -> Fix | None:
+    formula, name, limit = _FORMULAS[case.op.type], case.op.type.lower(), limit or _limit(case)
     changed = code(case, r.call(name), f"{{2}}({{tf}}.minimum({{0}}, {limit}))")
     if name != "exp":
         changed = code(case, r.call(name), f"{{2}}({{tf}}.clip_by_value({{0}}, -{limit}, {limit}))")

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from tdbg.query import matrix_formulas as m
+from tdbg.query import rewrite as r
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
+from tdbg.query.causes.proposals import Proposal, code, propose
+from tdbg.query.formulas import Formula
+from tdbg.query.trial import samples_of
 
-_FIX = Fix("add a small multiple of the identity: tf.linalg.set_diag or A + 1e-6 * tf.eye(n)")
+_ROUNDING = 1e-4  # a share of the largest singular value: what is above was not left over by rounding
+_TEXT = "add a small multiple of the identity to the matrix"
 _DECIDES = {
     "LogMatrixDeterminant": "the log of its determinant is -inf",
-    "MatrixDeterminant": "its determinant is out of range",
+    "MatrixDeterminant": "its determinant is not a number",
     "MatrixInverse": "it has no inverse",
     "MatrixSolve": "it cannot be solved for",
     "MatrixTriangularSolve": "its triangle has a 0 on the diagonal",
@@ -20,21 +26,70 @@ _DECIDES = {
     "MatrixSquareRoot": "it has no root",
     "MatrixLogarithm": "it has no logarithm",
 }
+# Of an op type: its formula, how many of its inputs that takes, and the names by which it is called.
+_KNOWN: dict[str, tuple[Formula, int, tuple[str, ...]]] = {
+    "LogMatrixDeterminant": (m.log_determinant, 1, ("slogdet", "logdet", "log_matrix_determinant")),
+    "MatrixInverse": (m.inverse, 1, ("inv",)),
+    "MatrixSolve": (m.solve, 2, ("solve",)),
+    "Cholesky": (m.cholesky, 1, ("cholesky",)),
+    "Qr": (m.orthogonal, 1, ("qr",)),
+}
+
+
+@rule("MatrixDeterminant")
+def determinant_overflow(case: Case) -> Cause | None:
+    if case.row.nan or not (case.row.pos_inf or case.row.neg_inf):
+        return None
+    words = "tf.linalg.slogdet gives the logarithm of the determinant, which does not overflow"
+    fix = propose(m.determinant, samples_of(case, 0), Proposal(words, m.log_determinant))
+    return Cause("mul_overflow", f"the determinant is larger than {case.row.label} can hold", _numbers(case), fix)
 
 
 @rule(*_DECIDES)
 def singular(case: Case) -> Cause | None:
-    return Cause("singular_matrix", f"the matrix is singular: {_DECIDES[case.op.type]}", _numbers(case), _FIX)
+    values = _singular_values(case)
+    lowest = _lowest_eigenvalue(case) if case.op.type == "Cholesky" else None
+    if lowest is not None and lowest < 0 and values is not None and -lowest > values.max() * _ROUNDING:
+        text = f"the matrix is not positive definite: its smallest eigenvalue is {lowest:.4g}"
+        fix = Fix("look at how the matrix is made: a covariance, or A times its transpose, has no negative eigenvalue")
+        return Cause("singular_matrix", text, _numbers(case), fix)
+    if values is not None and case.op.type != "Cholesky" and values.min() > values.max() * _ROUNDING:
+        return None
+    text = f"the matrix is singular: {_DECIDES[case.op.type]}"
+    return Cause("singular_matrix", text, _numbers(case), _with_jitter(case, case))
 
 
 @slope_rule(
     "Qr", "Cholesky", "MatrixInverse", "LogMatrixDeterminant", "MatrixSolve", "MatrixDeterminant", "MatrixSquareRoot"
 )
 def singular_slope(case: Case) -> Cause | None:
+    if case.op.type not in _DECIDES:  # what its gradient does else proves nothing about the matrix
+        return None
     forward = case.forward_case
     what = case.forward.type if case.forward else case.op.type
     text = f"the matrix is singular, and the gradient of {what} divides by what is 0 there"
-    return Cause("singular_matrix", text, _numbers(forward) if forward else (), _FIX)
+    return Cause("singular_matrix", text, _numbers(forward) if forward else (), _with_jitter(case, forward))
+
+
+def _with_jitter(case: Case, at: Case | None) -> Fix | None:
+    known = _KNOWN.get(at.op.type) if at is not None else None
+    matrix = at.input_values.get(0) if at is not None else None
+    if known is None or at is None or matrix is None or matrix.ndim < 2 or matrix.dtype not in (np.float32, np.float64):
+        words = Fix(f"{_TEXT}: A + 1e-6 * tf.eye(n)")
+        return words if known is None else Fix(words.text, untried="the matrix was not kept")
+    formula, inputs, names = known
+    smallest = m.least_jitter(matrix)
+    return propose(
+        formula,
+        samples_of(at, *range(inputs)),
+        *(_proposal(case, formula, names, smallest * more) for more in (1, 100, 10_000)),
+    )
+
+
+def _proposal(case: Case, formula: Formula, names: tuple[str, ...], size: float) -> Proposal:
+    eye = f"{size:g} * {{tf}}.eye({{tf}}.shape({{0}})[-1], dtype={case.row.label!r})"
+    changed = code(case, r.call(*names), f"{{2}}({{0}} + {eye}{{1}})")
+    return Proposal(f"{_TEXT}: A + {size:g} * tf.eye(n)", m.jittered(formula, size), changed)
 
 
 @rule("Log")
@@ -42,23 +97,49 @@ def log_of_determinant(case: Case) -> Cause | None:
     x = case.input(0)
     if case.makers(0, 1) != ["MatrixDeterminant"] or x is None or not x.zero:
         return None
-    return Cause("singular_matrix", "the matrix is singular: its determinant is exactly 0, and its log -inf", fix=_FIX)
+    text = "the matrix is singular: its determinant is exactly 0, and its log -inf"
+    fix = Fix(f"{_TEXT} before its determinant is taken; tf.linalg.logdet overflows later than both in turn")
+    return Cause("singular_matrix", text, fix=fix)
 
 
 @slope_rule("SelfAdjointEigV2", "Svd", "Eig")
 def equal_eigenvalues(case: Case) -> Cause | None:
+    below = case.inputs[-1].row if case.inputs and case.op.type in ("RealDiv", "Div", "Reciprocal", "Inv") else None
+    if below is None or not below.zero:
+        return None
     text = "the gradient of the decomposition divides by differences of eigenvalues, and two of them are equal"
     return Cause("repeated_eigenvalues", text, fix=Fix("add a small random diagonal (jitter) to the matrix"))
 
 
-def _numbers(case: Case) -> tuple[str, ...]:
-    """Smallest and largest singular value of the first matrix that was kept."""
+def _matrix(case: Case) -> np.ndarray | None:
+    """The first matrix, when it was kept."""
     matrix = case.input_values.get(0)
-    if matrix is None or matrix.ndim < 2 or matrix.size > 1 << 20 or matrix.dtype.kind not in "f":
-        return ()
+    is_usable = matrix is not None and matrix.ndim >= 2 and matrix.size <= 1 << 20 and matrix.dtype.kind == "f"
+    return matrix.astype(np.float64) if matrix is not None and is_usable else None
+
+
+def _singular_values(case: Case) -> np.ndarray | None:
+    """Of the matrix, or of those in a batch the one that is nearest to a singular one."""
+    matrix = _matrix(case)
+    if matrix is None or matrix.size == 0:
+        return None
     try:
-        values = np.linalg.svd(matrix.astype(np.float64), compute_uv=False)
+        values = np.linalg.svd(matrix, compute_uv=False)
     except np.linalg.LinAlgError:
-        return ()
-    worst = values.reshape(-1, values.shape[-1])[int(np.argmin(values.min(axis=-1)))]
-    return (f"its singular values go from {worst.max():.4g} down to {worst.min():.4g}",)
+        return None
+    values = values.reshape(-1, values.shape[-1])
+    with np.errstate(all="ignore"):
+        return values[int(np.argmin(np.nan_to_num(values.min(axis=-1) / values.max(axis=-1))))]
+
+
+def _lowest_eigenvalue(case: Case) -> float | None:
+    matrix = _matrix(case)
+    try:
+        return None if matrix is None else float(np.linalg.eigvalsh(matrix).min())
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _numbers(case: Case) -> tuple[str, ...]:
+    values = _singular_values(case)
+    return () if values is None else (f"its singular values go from {values.max():.4g} down to {values.min():.4g}",)

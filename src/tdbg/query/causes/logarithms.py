@@ -117,7 +117,18 @@ def _above(case: Case) -> Fix | None:
 @rule("Xlogy", "Xlog1py")
 def xlogy_domain(case: Case) -> Cause | None:
     y = case.input(1)
-    if y is None or y.min is None or y.min > 0:
+    edge = 0.0 if case.op.type == "Xlogy" else -1.0
+    if y is None or y.min is None or y.min > edge:
         return None
-    name = "log_of_negative" if y.min < 0 else "log_of_zero"
-    return Cause(name, f"{case.op.type.lower()}: the log of {number(y.min)}", at_element(case, "{0} * log({1})", 1))
+    name = "log_of_negative" if y.min < edge else "log_of_zero"
+    text = f"{case.op.type.lower()}: the log of {number(y.min)}"
+    return Cause(name, text, at_element(case, "{0} * log({1})", 1), _second_bounded(case))
+
+
+def _second_bounded(case: Case) -> Fix | None:
+    is_plain = case.op.type == "Xlogy"
+    bound = tiny(case) if is_plain else "-0.999999"
+    formula = f.xlogy if is_plain else f.xlog1py
+    changed = code(case, r.call_of_two(case.op.type.lower()), f"{{2}}({{0}}, {{tf}}.maximum({{1}}, {bound}))")
+    after = f.second_at_least(formula, float(bound))
+    return propose(formula, samples_of(case, 0, 1), Proposal("bound its second input from below", after, changed))

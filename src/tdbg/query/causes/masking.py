@@ -8,6 +8,7 @@ import numpy as np
 
 from tdbg.query import formulas as f
 from tdbg.query import rewrite as r
+from tdbg.query import sum_formulas as s
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny, tiny_square
@@ -30,6 +31,8 @@ _KNOWN: dict[str, tuple[Formula, tuple[str, ...], float]] = {
     "Acosh": (f.acosh, ("acosh", "arccosh"), 2.0),
 }
 
+_FLATTEN = {"Tanh": f.tanh, "Sigmoid": f.sigmoid, "Exp": f.exp}  # what makes a number of an infinity, with a slope of 0
+
 
 @rule(first=True)
 def hidden_forward(case: Case) -> Cause | None:
@@ -43,16 +46,13 @@ def hidden_forward(case: Case) -> Cause | None:
     name = "where_trap" if is_where and not cleaned else "clip_after_bad_op"
     how = "where" if is_where else shield.op.type
     bad = forward.row.bad_text()
-    reason = (
-        f"{forward.op.type} gives {bad}; {how} hides that in the forward pass, but the gradient of {forward.op.type} "
-        "is bad there as well, and 0 times infinity is NaN"
-    )
+    reason = f"{forward.op.type} gives {bad}; {how} hides that from the loss, not from the gradient (0·inf = NaN)"
     formula = "{0} / {1}" if forward.op.type in ("RealDiv", "Div") else f"{forward.op.type.lower()}({{0}})"
     evidence = (*at_element(forward, formula, len(forward.inputs) - 1), f"hidden by {place_of(shield)}")
-    return Cause(name, reason, evidence, _safe_input(case, forward, name))
+    return Cause(name, reason, evidence, _safe_input(case, forward, shield, name))
 
 
-def _safe_input(case: Case, forward: Case, name: str) -> Fix | None:
+def _safe_input(case: Case, forward: Case, shield: Case, name: str) -> Fix | None:
     if forward.op.type in ("RealDiv", "Div"):
         return _safe_quotient(case, forward)
     known = _KNOWN.get(forward.op.type)
@@ -69,9 +69,11 @@ def _safe_input(case: Case, forward: Case, name: str) -> Fix | None:
     if safe in (0.0, 1.0):
         like = "ones_like" if safe else "zeros_like"
         double = f"{{tf}}.where({{0}}, {{1}}({{tf}}.where({{0}}, {{2}}, {{tf}}.{like}({{2}}))), {{3}})"
-    twice = Proposal(text, f.safe_where(chosen, formula, safe), code(case, r.where_around(*names), double))
-    bounded = _bounded(case, forward, formula, names)
-    before = f.where(chosen, formula)
+    flat = _FLATTEN.get(shield.op.type, f.same)
+    safely = f.then(f.safe_where(chosen, formula, safe), flat)
+    twice = Proposal(text, safely, code(case, r.where_around(*names), double))
+    bounded = _bounded(case, forward, f.then(formula, flat), names)
+    before = f.where(chosen, formula) if flat is f.same else f.then(formula, flat)
     return propose(before, samples, *((bounded, twice) if name == "clip_after_bad_op" and bounded else (twice,)))
 
 
@@ -134,4 +136,14 @@ def mask_times_infinity(case: Case) -> Cause | None:
     text = f"0 times infinity is NaN: the infinity {infinite[0].came_from()}, the 0 {zeros[-1].came_from()}"
     chosen = "tf.where(mask, value, 0.0) in place of the product"
     value = "-6e4" if case.row.label == "float16" else "-1e9"
-    return Cause("wrong_mask", text, fix=Fix(f"{chosen}; or a finite number, {value}, in place of infinity"))
+    words = f"a finite number, {value}, in place of infinity; or {chosen}"
+    return Cause("wrong_mask", text, fix=_finite_factor(case, words, value))
+
+
+def _finite_factor(case: Case, words: str, value: str) -> Fix | None:
+    def finite(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, f.Pullback]:
+        return s.product(a, np.where(np.isinf(b), b.dtype.type(float(value)), b))
+
+    factors = np.array([0.0, 1.0], np.float32), np.array([-np.inf, -np.inf], np.float32)
+    samples = Samples(factors, "0 and 1 times -inf")
+    return propose(s.product, samples, Proposal(words, finite, code(case, r.minus_infinity, value)))

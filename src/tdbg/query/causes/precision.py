@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
+import numpy as np
+
 from tdbg.model import DType, Phase
 from tdbg.query import formulas as f
+from tdbg.query import rewrite as r
+from tdbg.query import sum_formulas as s
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
-from tdbg.query.causes.proposals import Proposal, propose
+from tdbg.query.causes.proposals import Proposal, code, propose, tiny
 from tdbg.query.causes.wording import at_element, in_wide
 from tdbg.query.rows import Row
-from tdbg.query.trial import samples_of
+from tdbg.query.trial import Samples, numpy_type, samples_of
 
 LARGEST = {
     DType.FLOAT16: 65504.0,
@@ -35,19 +42,20 @@ _PRODUCTS: tuple[str, ...] = (
 )
 _PRODUCTS += ("Conv2D", "Conv1D", "Conv3D", "DepthwiseConv2dNative", "Einsum", "Conv2DBackpropInput")
 _PRODUCTS += ("Conv2DBackpropFilter", "L2Loss")
+_ELEMENTWISE: dict[str, tuple[f.Formula, int]] = {
+    "Mul": (s.product, 2), "Square": (f.square, 1), "SquaredDifference": (s.squared_difference, 2),
+    "AddV2": (s.add, 2), "Add": (s.add, 2), "Sub": (s.subtract, 2), "BiasAdd": (s.add, 2), "Pow": (f.power, 2),
+}  # fmt: skip
+_MATRICES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+_CONVOLUTIONS = ("Conv1D", "Conv2D", "Conv3D")
+_OF_MANY: dict[str, f.Formula] = {"Mean": s.mean, "L2Loss": s.half_of_squares, "Prod": s.multiplied}
+_OF_MANY |= dict.fromkeys((*_MATRICES, *_CONVOLUTIONS), s.dot)
 _SUMS = ("Sum", "AddV2", "Add", "AddN", "BiasAdd", "Sub", "Mean", "Cumsum", "UnsortedSegmentSum", "BiasAddGrad")
+_RUNS, _FEWEST_RUNS = 4, 3  # that are looked at for growth
 
 
 def _size(row: Row) -> float:
     return max(abs(row.min or 0.0), abs(row.max or 0.0))
-
-
-def _in_float32(case: Case, rows: list[Row]) -> Fix | None:
-    words = "compute this in float32 or bfloat16, or scale the values down"
-    formula = {"Mul": f.product, "Square": f.square}.get(case.op.type)
-    if formula is None or len(rows) != (2 if formula is f.product else 1):
-        return Fix(words)
-    return propose(formula, samples_of(case, *range(len(rows))), Proposal(words, f.widened(formula)))
 
 
 @rule("Cast")
@@ -58,10 +66,24 @@ def too_large_for_type(case: Case) -> Cause | None:
     kind = case.row.label
     text = f"{_size(x):.4g} does not fit into {kind}, whose largest number is {largest:g}"
     if kind.startswith("float8"):
-        fix = Fix(f"scale the tensor by {largest:g} / max|x| before the cast, and back after it")
+        fix = _scaled_cast(case, largest, _size(x))
         return Cause("fp8_saturation", text, at_element(case, f"{kind}({{0}})"), fix)
-    wide = "bfloat16 or float32" if kind == "float16" else "float32" if kind != "float32" else "float64"
-    return Cause("cast_overflow", text, at_element(case, f"{kind}({{0}})"), Fix(f"keep this value in {wide}"))
+    wide = "bfloat16" if kind == "float16" else "float32" if kind == "bfloat16" else "float64"
+    return Cause("cast_overflow", text, at_element(case, f"{kind}({{0}})"), _kept_wide(case, kind, wide))
+
+
+def _kept_wide(case: Case, kind: str, wide: str) -> Fix | None:
+    words = f"keep this value in {'bfloat16 or float32' if wide == 'bfloat16' else wide}"
+    types = {"float16": np.float16, "bfloat16": np.float32, "float32": np.float32, "float64": np.float64}
+    changed = code(case, r.cast_to(kind), f"{{1}}({{0}}, {{tf}}.{wide})")
+    before, after = s.cast(types[kind]), s.cast(types[wide])
+    return propose(before, samples_of(case, 0), Proposal(words, after, changed))
+
+
+def _scaled_cast(case: Case, largest: float, size: float) -> Fix | None:
+    words = f"scale the tensor by {largest:g} / max|x| before the cast, and back after it"
+    before = s.cast(np.float32, largest)
+    return propose(before, samples_of(case, 0), Proposal(words, s.scaled(before, 0.99 * largest / size)))
 
 
 @rule(*_PRODUCTS, *_SUMS, "ReciprocalGrad", "InvGrad", "RsqrtGrad")
@@ -71,25 +93,83 @@ def too_large(case: Case) -> Cause | None:
     sizes = [_size(row) for row in rows]
     if out.nan or not (out.pos_inf or out.neg_inf) or not sizes:
         return None
-    evidence = in_wide(case)
     if case.dtype == DType.FLOAT16:
         text = (
             f"the result of {case.op.type} is larger than 65,504, the largest float16 (inputs up to {max(sizes):.4g})"
         )
-        return Cause("half_overflow", text, evidence, _in_float32(case, rows))
+        words = "compute this in float32 or bfloat16, or scale the values down"
+        return Cause("half_overflow", text, in_wide(case), _wider(case, rows, words))
     limit = LARGEST.get(case.dtype, 3.4e38)
-    if case.op.type in _SUMS:
-        if max(sizes) < limit * 1e-9:
-            return None
-        text = f"the sum is larger than {out.label} can hold (terms up to {max(sizes):.4g})"
-        return Cause("sum_overflow", text, evidence, Fix("scale the terms down first, or a mean instead of a sum"))
-    if max(sizes) < limit**0.25:
+    is_sum = case.op.type in _SUMS
+    if max(sizes) < (limit * 1e-9 if is_sum else limit**0.25):
         return None
-    by = " by ".join(f"{size:.4g}" for size in sizes[:2])
-    text = f"the product is larger than {out.label} can hold ({case.op.type} of numbers up to {by})"
+    sizes_before = _growth(case)
+    evidence = (*in_wide(case), *([f"before that it was at most {sizes_before}"] if sizes_before else []))
+    if is_sum:
+        text = f"the sum is larger than {out.label} can hold (terms up to {max(sizes):.4g})"
+        words = "scale the terms down first, or a mean instead of a sum"
+    else:
+        by = " by ".join(f"{size:.4g}" for size in sizes[:2])
+        text = f"the product is larger than {out.label} can hold ({case.op.type} of numbers up to {by})"
+        words = "scale the factors down, or compute this in float64"
+    name = "sum_overflow" if is_sum else "mul_overflow"
     if case.op.phase == Phase.UPDATE:
-        return Cause("mul_overflow", f"{text}, in the optimizer's update", evidence, Fix("a smaller learning rate"))
-    fix = Fix(
-        "look for values that grow from step to step: a smaller learning rate, gradient clipping, normalised inputs"
-    )
-    return Cause("mul_overflow", text, evidence, fix)
+        return Cause(name, f"{text}, in the optimizer's update", evidence, Fix("a smaller learning rate"))
+    if sizes_before or case.is_backward:
+        grew = "it grew with each run, until " if sizes_before else ""
+        fix = _bounded_slope(case) or (_LOOP_GROWS if case.row.iteration >= 0 else _GROWS)
+        return Cause(name, f"{grew}{text}", evidence, fix)
+    return Cause(name, text, evidence, _wider(case, rows, words) or Fix(words))
+
+
+_GROWS = Fix("a smaller learning rate, gradient clipping or normalised inputs: look for values that grow by the step")
+_LOOP_GROWS = Fix("keep the state of the loop in bounds: normalise it in each iteration, or run fewer of them")
+
+
+def _growth(case: Case) -> str:
+    """What this op gave in its last runs, if each was larger than the one before, up to the one that overflowed."""
+    sizes = [_size(row) for row in case.earlier_rows(_RUNS) if row.max is not None]
+    if len(sizes) < _FEWEST_RUNS or not all(2 * a < b for a, b in itertools.pairwise(reversed(sizes))):
+        return ""
+    return ", ".join(f"{size:.3g}" for size in reversed(sizes))
+
+
+def _bounded_slope(case: Case) -> Fix | None:
+    """The slope of a reciprocal or a root, which is out of range because the number is next to 0."""
+    forward = case.forward_case
+    known = {"Reciprocal": f.reciprocal, "Inv": f.reciprocal, "Rsqrt": f.rsqrt}
+    formula = known.get(forward.op.type) if forward is not None else None
+    x = forward.input(0) if forward is not None else None
+    if forward is None or formula is None or x is None or x.min is None or x.min < 0:
+        return None
+    bound, names = tiny(case), ("rsqrt",) if formula is f.rsqrt else ("reciprocal",)
+    changed = code(case, r.call(*names), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
+    after = f.then(f.at_least(float(bound)), formula)
+    text = f"bound the input of {names[0]} from below (by {bound}): there its slope is finite"
+    return propose(formula, samples_of(forward, 0), Proposal(text, after, changed))
+
+
+def _wider(case: Case, rows: list[Row], words: str) -> Fix | None:
+    """The op on what was recorded of its inputs, in its type and in a wider one."""
+    if case.op.type in _ELEMENTWISE:
+        formula, count = _ELEMENTWISE[case.op.type]
+        return propose(formula, samples_of(case, *range(count)), Proposal(words, s.widened(formula)))
+    terms = _terms(case, rows)
+    if terms < 1:
+        return Fix(words, untried="the inputs of the op were not kept")
+    formula = _OF_MANY.get(case.op.type, s.total)
+    factors = rows[:2] if formula is s.dot else rows[:1]
+    numbers = "the recorded largest numbers, multiplied in pairs" if formula is s.dot else "the recorded largest number"
+    arrays: list[f.Array] = [np.full(terms, _size(row), numpy_type(row.dtype)) for row in factors]
+    return propose(formula, Samples(tuple(arrays), f"{terms:,} times {numbers}"), Proposal(words, s.widened(formula)))
+
+
+def _terms(case: Case, rows: list[Row]) -> int:
+    """How many numbers each element of the output is made of; 0 when that is not known."""
+    op, made = case.op.type, max(case.row.elements, 1)
+    if op in _MATRICES and len(rows) == 2:  # a (m, k) by b (k, n), whichever of them is turned
+        return round((rows[0].elements * rows[1].elements / made / math.prod(case.dims(case.row)[:-2])) ** 0.5)
+    if op in _CONVOLUTIONS and len(rows) == 2 and case.dims(rows[1]):
+        return rows[1].elements // case.dims(rows[1])[-1]
+    is_whole = op in ("Sum", "Mean", "L2Loss", "Prod", "AddN", "Cumsum", "BiasAddGrad")
+    return min(rows[0].elements // made, 1 << 20) if is_whole and len(rows) == 1 else 0

@@ -9,7 +9,7 @@ from tdbg.query.case import Case
 from tdbg.query.causes import Fix
 from tdbg.query.formulas import Formula
 from tdbg.query.rewrite import Finder, rewrite
-from tdbg.query.trial import Samples, attempt
+from tdbg.query.trial import RECORDED, Samples, attempt, is_good
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,22 @@ class Proposal:
 def propose(before: Formula, samples: Samples | None, *proposals: Proposal) -> Fix | None:
     """The first proposal whose values and gradients are all finite; one that could be written as code comes first.
 
-    Without any inputs to try it on a proposal is only words, and has no trial.
+    Without any inputs to try it on, or where numbers made in their place do not go bad, a proposal is only words. One
+    that was executed and gave a bad value or gradient is not proposed at all.
     """
-    for proposal in sorted(proposals, key=lambda one: not one.code):
+    in_order = sorted(proposals, key=lambda one: not one.code)
+    for proposal in in_order:
         inputs = proposal.samples or samples
         if inputs is None:
-            return Fix(proposal.text, proposal.code)
+            return Fix(proposal.text, proposal.code, untried="the inputs of the op were not kept")
         trial = attempt(proposal.before or before, proposal.formula, inputs)
         if trial is not None:
             return Fix(proposal.text, proposal.code, trial)
+    for proposal in in_order:
+        inputs = proposal.samples or samples
+        if inputs is not None and inputs.on != RECORDED and is_good(proposal.formula, inputs.arrays):
+            why = f"the inputs of the op were not kept, and {inputs.on} do not go bad"
+            return Fix(proposal.text, proposal.code, untried=why)
     return None
 
 
@@ -49,5 +56,6 @@ def tiny(case: Case) -> str:
 
 
 def tiny_square(case: Case) -> str:
-    """The same for what is under a root, where a square of it stands."""
-    return {DType.FLOAT16: "1e-4", DType.FLOAT64: "1e-24"}.get(case.dtype, "1e-12")
+    """The same for what is under a root, where a square of it stands; 1/sqrt has a slope of its power -3/2."""
+    half = "1e-3" if case.op.type.startswith("Rsqrt") else "1e-4"
+    return {DType.FLOAT16: half, DType.FLOAT64: "1e-24"}.get(case.dtype, "1e-12")

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from tdbg.query import rewrite as r
+from tdbg.query import sum_formulas as s
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.causes.proposals import Proposal, code, propose
+from tdbg.query.trial import Samples
 
 _NAMES = {"Mean": "mean", "Max": "maximum", "Min": "minimum", "SegmentMean": "mean", "SparseSegmentMean": "mean"}
 _NAMES |= {"RealDiv": "mean"}
+_NOTHING = Samples((np.zeros(0, np.float32),), "an empty tensor")
 
 
 @rule("Mean", "Max", "Min", "SegmentMean", "SparseSegmentMean", "RealDiv")
@@ -15,5 +22,19 @@ def of_nothing(case: Case) -> Cause | None:
     if x is None or x.elements != 0:
         return None
     text = f"the {_NAMES[case.op.type]} of no elements: the tensor is empty ({case.inputs[0].came_from()})"
-    fix = Fix("skip what is empty, or divide the sum by tf.maximum(count, 1)")
-    return Cause("empty_reduction", text, fix=fix)
+    return Cause("empty_reduction", text, fix=_guarded(case))
+
+
+def _guarded(case: Case) -> Fix | None:
+    if case.op.type != "Mean":
+        return Fix("skip what is empty, or divide the sum by tf.maximum(count, 1)")
+    count = "{tf}.maximum({tf}.size({0}), 1)"
+    changed = code(case, _of_all, f"{{tf}}.reduce_sum({{0}}) / {{tf}}.cast({count}, {case.row.label!r})")
+    text = "divide the sum by the count, and by 1 where there is nothing; or skip what is empty"
+    return propose(s.mean, _NOTHING, Proposal(text, s.mean_or_zero, changed))
+
+
+def _of_all(statement: r.Statement, node: object) -> r.Place | None:
+    """``reduce_mean(x)`` without an axis."""
+    place = r.call("reduce_mean")(statement, node)  # type: ignore[arg-type]
+    return place if place is not None and not place.parts[1] else None

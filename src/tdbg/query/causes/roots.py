@@ -8,6 +8,7 @@ from tdbg.query import formulas as f
 from tdbg.query import rewrite as r
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
+from tdbg.query.causes.division import lost_epsilon
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny_square
 from tdbg.query.causes.wording import at_element, number, share
 from tdbg.query.trial import Samples, samples_of
@@ -28,6 +29,8 @@ def root_domain(case: Case) -> Cause | None:
     if case.op.type == "Rsqrt" and x.zero:
         text = f"1/sqrt(0): {share(x.zero, x.elements, 'exactly 0')}"
         why = ("the epsilon of this normalisation is 0",) if case.stack_has("ormaliz") else ()
+        if lost_epsilon(case, 0):
+            why = ("the epsilon that is added rounds to 0 in float16, whose smallest number is 6e-8",)
         return Cause("rsqrt_of_zero", text, (*seen, *why), _bounded(case, f.rsqrt, "rsqrt"))
     return None
 

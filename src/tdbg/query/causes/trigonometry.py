@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tdbg.query import formulas as f
 from tdbg.query import rewrite as r
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
 from tdbg.query.causes.proposals import Proposal, code, propose
 from tdbg.query.causes.wording import at_element, number
-from tdbg.query.trial import samples_of
+from tdbg.query.trial import Samples, samples_of
+
+_ORIGIN = Samples((np.zeros(1, np.float32), np.zeros(1, np.float32)), "the point (0, 0)")
 
 # Op type: formula, names, the domain, and bounds within which value and slope are finite.
-_KNOWN: dict[str, tuple[f.Formula | None, tuple[str, ...], tuple[float, float], tuple[str, str]]] = {
+_KNOWN: dict[str, tuple[f.Formula, tuple[str, ...], tuple[float, float], tuple[str, str]]] = {
     "Acos": (f.acos, ("acos", "arccos"), (-1.0, 1.0), ("-0.999999", "0.999999")),
     "Asin": (f.asin, ("asin", "arcsin"), (-1.0, 1.0), ("-0.999999", "0.999999")),
     "Atanh": (f.atanh, ("atanh", "arctanh"), (-1.0, 1.0), ("-0.999999", "0.999999")),
-    "Erfinv": (None, ("erfinv",), (-1.0, 1.0), ("-0.999999", "0.999999")),
-    "Ndtri": (None, ("ndtri",), (0.0, 1.0), ("1e-6", "0.999999")),
+    "Erfinv": (f.erfinv, ("erfinv",), (-1.0, 1.0), ("-0.999999", "0.999999")),
+    "Ndtri": (f.ndtri, ("ndtri",), (0.0, 1.0), ("1e-6", "0.999999")),
     "Acosh": (f.acosh, ("acosh", "arccosh"), (1.0, float("inf")), ("1.000001", "3e38")),
 }
 
@@ -32,8 +36,14 @@ def angle_of_nothing(case: Case) -> Cause | None:
     if below is None or not below.zero:
         return None
     text = "the angle of the point (0, 0) has no slope: the gradient of atan2(y, x) divides by x² + y², which is 0"
-    fix = Fix("keep (0, 0) away from atan2: tf.where on its inputs as well as on its result")
-    return Cause("trig_domain", text, at_element(case, "{0} / {1}", 1), fix)
+    return Cause("trig_domain", text, at_element(case, "{0} / {1}", 1), _off_origin(case))
+
+
+def _off_origin(case: Case) -> Fix | None:
+    template = "{2}({0}, {tf}.where(({0} == 0) & ({1} == 0), {tf}.ones_like({1}), {1}))"
+    changed = code(case, r.call_of_two("atan2"), template)
+    text = "keep (0, 0) away from atan2: tf.where on its second input gives the angle 0 there"
+    return propose(f.atan2, _ORIGIN, Proposal(text, f.atan2_off_origin, changed))
 
 
 @slope_rule(*_KNOWN)
@@ -60,10 +70,6 @@ def _explain(case: Case, at: Case, what: str) -> Cause | None:
         template = f"{{2}}({{tf}}.maximum({{0}}, {inner_low}))"
     changed = code(case, r.call(*names), template)
     words = f"keep its input a little inside: between {inner_low} and {inner_high}"
-    if formula is None:
-        return Cause(
-            "trig_domain", text, at_element(case, f"{names[0]}({{0}})") if at is case else (), Fix(words, changed)
-        )
     after = f.then(f.clip(float(inner_low), float(inner_high)), formula)
     fix = propose(formula, samples_of(at, 0), Proposal(words, after, changed))
     return Cause("trig_domain", text, at_element(case, f"{names[0]}({{0}})") if at is case else (), fix)

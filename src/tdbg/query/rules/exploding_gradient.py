@@ -1,4 +1,4 @@
-"""Gradients that have grown a thousandfold and dwarf the weights they are for."""
+"""Gradients that have grown a thousandfold, or were huge from the start, and dwarf the weights they are for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.training import Training
 
-_STEPS, _LAST, _GROWTH = 8, 3, 1e3
+_STEPS, _LAST, _GROWTH, _HUGE = 8, 3, 1e3, 1e9
 
 
 @rule(
@@ -34,3 +34,6 @@ def exploding_gradient(training: Training) -> Iterator[Finding]:
                 f"the gradient of {layer.name} grew from rms {usual:.2g} to {rms[-1]:.2g} at step {gradient.step[-1]}"
             )
             yield Finding(layer.node, since, text, (f"its weight has rms {weight.rms[-1]:.2g}",))
+        elif (rms > _HUGE * weight.rms).all() and (weight.rms > 0).all():
+            text = f"the gradient of {layer.name} has rms {rms[-1]:.2g}, and its weight {weight.rms[-1]:.2g}"
+            yield Finding(layer.node, int(gradient.step[0]), text, ("so it was from the first step on",))

@@ -24,6 +24,10 @@ class Labels(NamedTuple):
     def greatest(self) -> int:
         return int(self.series.max.max())
 
+    @property
+    def total(self) -> int:
+        return int(self.series.elements.sum())
+
 
 def find_labels(training: Training) -> Iterator[Labels]:
     """Of losses that take class numbers, and of one-hot codes."""

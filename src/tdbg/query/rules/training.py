@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,6 +36,13 @@ class Layer:
     weight: Series
     gradient: Series | None
     update: Series | None  # what is added or taken away in each step
+
+
+class Created(NamedTuple):
+    """The user's line that made a variable, and whether a Keras layer did that for it."""
+
+    frame: Frame
+    is_of_layer: bool
 
 
 class Training:
@@ -219,14 +227,22 @@ class Training:
         return series.dtype == DType.FLOAT16
 
     @cached_property
-    def created_variables(self) -> dict[tuple[str, int], Frame]:
-        """The user's line that made each variable, where eager code made it."""
+    def created_variables(self) -> dict[tuple[str, int], Created]:
+        """Where each variable was made, by eager code; without those that were given another value later, by loading
+        for one."""
         found = self._rows.query(
-            "SELECT e.inputs[1], e.op FROM executions e JOIN ops o USING (process, op) WHERE o.graph < 0 AND "
-            f"o.phase = {int(Phase.OTHER)} AND o.type = 'AssignVariableOp' AND process = {self.process}"
+            "SELECT e.inputs[1], min(e.op) FROM executions e JOIN ops o USING (process, op) WHERE o.graph < 0 AND "
+            f"o.type = 'AssignVariableOp' AND process = {self.process} GROUP BY 1 HAVING count(*) = 1 "
+            f"AND min(o.phase) = {int(Phase.OTHER)}"
         )
-        frames = ((handle, self.program.user_frame(self.program.ops[op])) for handle, op in found)
-        return {("handle", handle): frame for handle, frame in frames if frame is not None}
+        made = {}
+        for handle, number in found:
+            op = self.program.ops[number]
+            frame = self.program.user_frame(op)
+            is_of_layer = any(call.function.endswith("add_weight") for call in self.program.stack(op.stack))
+            if frame is not None:
+                made["handle", handle] = Created(frame, is_of_layer)
+        return made
 
     def shape_of_input(self, node: Node, at: int) -> tuple[int, ...] | None:
         """As the op saw it, that is behind a Squeeze, which has no rows in graphs; None when it is not known."""
