@@ -171,7 +171,7 @@ class Case:
         where = [f"execution = -1 AND op = {maker.number}" for _, maker, _ in read]
         where += [f"tensor IN ({', '.join(map(str, given))})"] if given else []
         where += [f"execution IN ({', '.join(calls)})"] if calls else []
-        known = rows.select(process, " OR ".join(where), None, "ORDER BY seq") if where else []
+        known = rows.select_any(process, where)
         return Lineage(rows, self.program, process, known)
 
     # ---- the program around the op
@@ -205,13 +205,13 @@ class Case:
 
     def row_of(self, op: Op, slot: int = 0) -> Row | None:
         """What another op gave in the same execution (and iteration, where it has one)."""
-        found = self._rows.select(
-            self._process,
-            f"op = ? AND slot = ? AND execution = ? AND flags & {int(Flag.EVIDENCE)} = 0",
-            [op.number, slot, self.row.execution],
-            f"ORDER BY iteration = {self.row.iteration} DESC, seq LIMIT 1",
-        )
-        return found[0] if found else None
+        if self.row.execution >= 0:
+            found = self._rows.of_execution(self._process, self.row.execution).get((op.number, slot), [])
+        else:  # all that belongs to no execution may be much
+            where = f"op = ? AND slot = ? AND execution = -1 AND flags & {int(Flag.EVIDENCE)} = 0"
+            found = self._rows.select(self._process, where, [op.number, slot], "ORDER BY seq")
+        same = [row for row in found if row.iteration == self.row.iteration]
+        return next(iter(same or found), None)
 
     def runs_before(self) -> int:
         """How often this op gave this output before."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -203,10 +204,12 @@ class _Pair:
     def _together(self, steps: list[int]) -> _Rows:
         first, second = self._read(0, steps), self._read(1, steps)
         pairs = self.alignment.pairs
-        numbers = {op: op for op in pairs}
-        keys = [_keys(first, numbers), _keys(second, {b: a for a, b in pairs.items()})]
+        keys = [_keys(first, {op: op for op in pairs}), _keys(second, {b: a for a, b in pairs.items()})]
         packed = _pack(*keys)
-        _, at, other = np.intersect1d(packed[0], packed[1], assume_unique=True, return_indices=True)
+        if np.array_equal(*packed):  # the same events in the same order
+            at = other = np.arange(len(packed[0]))
+        else:
+            _, at, other = np.intersect1d(packed[0], packed[1], assume_unique=True, return_indices=True)
         self._unmatched += len(packed[0]) + len(packed[1]) - 2 * len(at)
         order = np.lexsort((first["seq"][at], first["step"][at]))
         at, other = at[order], other[order]
@@ -241,11 +244,12 @@ class _Pair:
         self.largest = max(self.largest, float(difference[~wrong].max(initial=0.0)))
 
     def _other_shape(self, both: _Rows) -> np.ndarray:
-        other = both.first["elements"] != both.second["elements"]
-        pairs = np.stack([both.first["shape"], both.second["shape"]], axis=1)
-        unique, inverse = np.unique(pairs, axis=0, return_inverse=True)
-        differ = [self._dims[0].get(a) != self._dims[1].get(b) for a, b in unique.tolist()]
-        return other | np.array(differ)[inverse.reshape(-1)]
+        numbers: dict[tuple[int, ...], int] = {}
+        shapes = []
+        for rows, dims in zip(both, self._dims, strict=True):
+            known = {shape: numbers.setdefault(size, len(numbers)) for shape, size in dims.items()}
+            shapes.append(_look_up(known, rows["shape"], -1))
+        return (both.first["elements"] != both.second["elements"]) | (shapes[0] != shapes[1])
 
     def _other_values(self, both: _Rows) -> np.ndarray:
         """Where both kept the whole tensor: its hash tells bits apart that no summary does."""
@@ -259,33 +263,31 @@ class _Pair:
     def _allowed(self, both: _Rows, difference: np.ndarray) -> np.ndarray:
         """Of the difference relative to the largest element: last places, or what earlier differences can grow to."""
         epsilon = np.maximum(_epsilons(both.first["dtype"]), _epsilons(both.second["dtype"]))
-        summands = np.array([self._summands.get(op, 1.0) for op in both.first["op"].tolist()])
+        summands = _look_up(self._summands, both.first["op"], 1.0)
         local = epsilon * (_UNITS + _PER_SUM * np.sqrt(summands))
         # A row that parts ends the search, so all before it is rounding and may be built upon.
         calm = np.where(difference <= 0.5, difference, 0)
         before = np.maximum.accumulate(np.r_[self.largest, calm[:-1]])
         return np.maximum(local, np.minimum(_GROWTH * before, 0.5))
 
-    @property
+    @cached_property
     def _summands(self) -> dict[int, float]:
         """How many numbers an op adds up for each element, as well as the sizes of its inputs tell."""
-        if not hasattr(self, "_summand_cache"):
-            sizes = {
-                op: float(size)
-                for op, size in self._rows[0].query(
-                    f"SELECT op, max(elements) FROM tensors WHERE process = {self._process} GROUP BY op"
-                )
-            }
-            found = {}
-            for op in self._programs[0].ops.values():
-                inputs = [sizes[number] for number, _ in op.inputs if number in sizes]
-                if op.number in sizes and inputs and sizes[op.number]:
-                    product = np.prod(sorted(inputs)[-2:]) if len(inputs) > 1 else inputs[0] ** 2
-                    found[op.number] = max(1.0, float(np.sqrt(product / sizes[op.number])))
-                elif op.graph < 0:
-                    found[op.number] = 256.0
-            self._summand_cache = found
-        return self._summand_cache
+        sizes = {
+            op: float(size)
+            for op, size in self._rows[0].query(
+                f"SELECT op, max(elements) FROM tensors WHERE process = {self._process} GROUP BY op"
+            )
+        }
+        found = {}
+        for op in self._programs[0].ops.values():
+            inputs = [sizes[number] for number, _ in op.inputs if number in sizes]
+            if op.number in sizes and inputs and sizes[op.number]:
+                product = np.prod(sorted(inputs)[-2:]) if len(inputs) > 1 else inputs[0] ** 2
+                found[op.number] = max(1.0, float(np.sqrt(product / sizes[op.number])))
+            elif op.graph < 0:
+                found[op.number] = 256.0
+        return found
 
     def _is_parting(self, both: _Rows, at: int, difference: float, allowed: float) -> bool:
         sides = [self._side(side, int(both[side]["seq"][at])) for side in (0, 1)]
@@ -343,22 +345,27 @@ class _Pair:
 
 def _keys(columns: dict[str, np.ndarray], pair_of: dict[int, int]) -> tuple[np.ndarray, ...]:
     """Pair, slot and kind, step, and the how-manieth of these; rows of ops that have no partner get pair -1."""
-    largest = int(columns["op"].max(initial=0)) + 1
-    lookup = np.full(largest, -1, np.int64)
-    for op, pair in pair_of.items():
-        if op < largest:
-            lookup[op] = pair
-    pair = lookup[columns["op"]]
+    pair = _look_up(pair_of, columns["op"], -1)
     port = columns["slot"].astype(np.int64) * 2 + ((columns["flags"] & int(Flag.INPUT)) != 0)
     step = columns["step"].astype(np.int64)
-    order = np.lexsort((columns["seq"], columns["iteration"], columns["execution"], step, port, pair))
-    group = [pair[order], port[order], step[order]]
-    is_new = np.ones(len(order), bool)
-    is_new[1:] = np.any([key[1:] != key[:-1] for key in group], axis=0) if len(order) else True
-    starts = np.flatnonzero(is_new)
-    turn = np.empty(len(order), np.int64)
-    turn[order] = np.arange(len(order)) - (starts[np.cumsum(is_new) - 1] if len(order) else 0)
+    turn = np.zeros(len(pair), np.int64)
+    packed = ((pair + 1) * (int(port.max(initial=0)) + 1) + port) * (int(step.max(initial=0)) + 1) + step
+    ordered = np.argsort(packed, kind="stable")
+    again = packed[ordered][1:] == packed[ordered][:-1]
+    several = ordered[np.r_[False, again] | np.r_[again, False]] if len(pair) else ordered
+    if len(several):  # loops, and functions that are called several times in a step
+        by = [columns[name][several] for name in ("seq", "iteration", "execution")]
+        order = several[np.lexsort((*by, packed[several]))]
+        starts = np.flatnonzero(np.r_[True, packed[order][1:] != packed[order][:-1]])
+        turn[order] = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
     return pair, port, step, turn
+
+
+def _look_up(found: dict[int, Any], numbers: np.ndarray, missing: Any) -> np.ndarray:
+    """What is found under each number; those that are not there, -1 among them, get ``missing``."""
+    table = np.full(max(found, default=-1) + 2, missing)
+    table[np.fromiter(found, np.int64, len(found))] = list(found.values())
+    return table[np.minimum(numbers, len(table) - 1)]
 
 
 def _pack(first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]) -> list[np.ndarray]:

@@ -13,7 +13,7 @@ from tdbg.query.causes import Cause, find_cause
 from tdbg.query.coverage import Coverage, find_coverage
 from tdbg.query.program import Op, Program
 from tdbg.query.reach import Reach, find_reach
-from tdbg.query.rows import IS_BAD, Row, Rows
+from tdbg.query.rows import Row, Rows
 from tdbg.query.rules import Alert, Health, find_health
 from tdbg.query.trouble import Harmless, Trouble
 from tdbg.store.reader import Trace
@@ -147,13 +147,13 @@ class Verdict:
         }
 
 
-def explain(trace: Trace, ignore: Collection[str] = ()) -> Verdict:
+def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None) -> Verdict:
     """All trouble of a trace, followed back to where it began; ``ignore`` names health rules that are not asked."""
-    rows = Rows(trace)
+    rows = rows or Rows(trace)
     coverage = find_coverage(trace, rows)
     origins: list[Origin] = []
     benign: list[Benign] = []
-    for (process,) in rows.query(f"SELECT DISTINCT process FROM tensors WHERE {IS_BAD} ORDER BY process"):
+    for process in sorted(rows.first_bad):
         program = Program(trace, process)
         trouble = Trouble(rows, program, process, coverage.is_partial)
         origins += [_origin(trace, rows, program, process, row) for row in trouble.origins[:_MOST_ORIGINS]]
