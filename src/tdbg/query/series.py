@@ -156,7 +156,9 @@ class Series:
             name = self._program.variable_of(op)
             for ending in ("/ReadVariableOp", "/Cast"):
                 name = name.removesuffix(ending)
-            return _WEIGHT, self._place(op) if name in ("ReadVariableOp", "") else name
+            if name in ("ReadVariableOp", ""):
+                return _WEIGHT, self._place(op)
+            return _WEIGHT, name if "/" in name or op.graph < 0 else f"{name}, {self._place(op)}"
         if op.phase != Phase.BACKWARD or op.type == "ReadVariableOp":
             return None
         forward = self._program.ops.get(op.forward)

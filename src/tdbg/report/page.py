@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,7 +43,7 @@ def build(trace: Trace) -> str:
         parts.alerts_part(verdict, program(main)),
         parts.harmless_part(verdict),
         _plots(Series(trace, main, program(main), rows), verdict, main, len(trace.processes)),
-        _steps(find_alerts(trace, rows)),
+        _steps(find_alerts(trace, rows), verdict),
         _coverage(verdict),
         _recording(trace),
     ]
@@ -135,11 +136,12 @@ def _is_drawn(curve: Curve) -> bool:
 # ---- tables
 
 
-def _steps(alerts: pa.Table) -> Html:
-    counts: dict[int, dict[str, int]] = {}
+def _steps(alerts: pa.Table, verdict: Verdict) -> Html:
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
     for step, kind in zip(alerts["step"].to_pylist(), alerts["kind"].to_pylist(), strict=True):
-        of_step = counts.setdefault(step, {})
-        of_step[kind] = of_step.get(kind, 0) + 1
+        counts[step][kind] += 1
+    for alert in verdict.alerts:
+        counts[alert.step]["training_health"] += 1
     if not counts:
         return join(tag("h2", "Alerts by step"), tag("p", "There are none.", class_="dim"))
     kinds = sorted({kind for of_step in counts.values() for kind in of_step})
@@ -148,7 +150,7 @@ def _steps(alerts: pa.Table) -> Html:
     left = len(counts) - len(shown)
     return join(
         tag("h2", "Alerts by step"),
-        tag("p", "For each tensor or function the step where it began.", class_="dim"),
+        tag("p", "For each tensor, function or line the step where it began; harmless ones count too.", class_="dim"),
         parts.table([("step", True), *((kind.replace("_", " "), True) for kind in kinds)], rows, is_narrow=True),
         tag("p", f"and {left:,} more steps", class_="dim") if left else None,
     )

@@ -11,7 +11,7 @@ CSS = """
 body{margin:0 auto;max-width:1120px;padding:24px 20px 60px;background:var(--bg);color:var(--ink);
 font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;overflow-wrap:anywhere}
 h1{font-size:22px;line-height:1.3;margin:4px 0 12px}
-h2{font-size:17px;margin:36px 0 10px}h3{font-size:15px;margin:14px 0 6px}
+h2{font-size:17px;margin:36px 0 10px}h3{font-size:15px;margin:14px 0 6px}.panel>h3:first-child{margin-top:0}
 p{margin:6px 0}.dim,caption,figcaption{color:var(--dim)}.bad{color:var(--bad)}.warn{color:var(--warn)}
 code,pre,.mono{font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .panel{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:14px 16px;margin:12px 0}

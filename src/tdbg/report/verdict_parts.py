@@ -65,7 +65,10 @@ def clean_panel(verdict: Verdict) -> Html:
             tag("h1", f"Training is not healthy: {count}", class_="warn"),
             tag("p", said, class_="dim"),
         )
-    said = "Every recorded tensor was looked at for NaN and infinity."
+    said = "Every recorded tensor was looked at for NaN and infinity"
+    said += "; what did no harm, such as a mask, is listed below." if verdict.benign else "."
+    if coverage.is_partial or coverage.notes:
+        said += " Not everything was recorded: what was not is said at the end."
     return _panel("verdict clean", tag("h1", f"No bad values in {coverage.as_text()}"), tag("p", said, class_="dim"))
 
 
@@ -157,9 +160,9 @@ def _trial(trial: Trial) -> Html:
 def harmless_part(verdict: Verdict) -> Html | None:
     if not verdict.benign:
         return None
-    rows = [(one.reason, place(one.frame), one.text, number(one.row.step)) for one in verdict.benign[:_MOST_HARMLESS]]
+    rows = [(place(one.frame), one.text, number(one.row.step)) for one in verdict.benign[:_MOST_HARMLESS]]
     more = len(verdict.benign) - len(rows)
-    header = [("reason", False), ("line", False), ("what", False), ("first step", True)]
+    header = [("line", False), ("what", False), ("first step", True)]
     return join(
         tag("h2", "Bad values that did no harm"),
         table(header, rows),
