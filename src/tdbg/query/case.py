@@ -15,12 +15,15 @@ import numpy as np
 
 from tdbg.errors import TdbgError
 from tdbg.model import DType, Flag, Frame, Phase
+from tdbg.query.coverage import is_filtered
 from tdbg.query.lineage import Lineage
 from tdbg.query.program import Op, Program, function_name, short_path
 from tdbg.query.rows import Row, Rows
 from tdbg.store.reader import Trace
 
 _MOVE = ("Identity", "IdentityN", "Reshape", "Transpose", "ExpandDims", "Squeeze", "StopGradient")
+_NOT_COMPUTED = ("Const", "Placeholder", "ReadVariableOp", "Iterator", "Optional", "VarHandleOp")
+_CALLS = ("PartitionedCall", "If", "While", "Case")
 SHIELDS = ("Select", "SelectV2", "ClipByValue", "Maximum", "Minimum", "MulNoNan")
 # Files of libraries that compute something larger than the one op that their caller named.
 _LIBRARIES = tuple(
@@ -115,11 +118,30 @@ class Case:
         facts = []
         for index in sorted(self._evidence.keys() | made_by.keys()):
             maker, seen = made_by.get(index, (self.op, None))
+            left_out = self._left_out(index)
+            if left_out is not None:  # the row behind it is of another tensor
+                maker, seen = left_out, None
             known = self._evidence.get(index) or seen
             if known is not None:
                 is_given = seen is not None and seen.is_input and maker.graph < 0
                 facts.append(InputFact(index, known, maker, self.program.user_frame(maker), is_given, seen))
         return facts
+
+    @cached_property
+    def is_filtered(self) -> bool:
+        """Whether only some ops were recorded."""
+        return is_filtered(self._trace.processes[self._process])
+
+    def _left_out(self, index: int) -> Op | None:
+        """The op of the same graph that computed an input and that a filter left out."""
+        if not self.is_filtered or self.op.graph < 0 or index >= len(self.op.inputs):
+            return None
+        op = self.program.ops.get(self.op.inputs[index][0])
+        while op is not None and op.type in _MOVE and op.inputs:
+            op = self.program.ops.get(op.inputs[0][0])
+        if op is None or op.observed or op.type.startswith(_NOT_COMPUTED) or op.type.endswith(_CALLS):
+            return None
+        return op
 
     def fact(self, index: int) -> InputFact | None:
         return next((fact for fact in self.inputs if fact.index == index), None)

@@ -18,6 +18,7 @@ import numpy as np
 from tdbg.errors import TdbgError
 from tdbg.model import DType, Flag, Frame
 from tdbg.query.alignment import Alignment, align
+from tdbg.query.coverage import find_coverage
 from tdbg.query.program import Op, Program
 from tdbg.query.rows import Row, Rows
 from tdbg.store.reader import Trace
@@ -90,6 +91,7 @@ class Diff:
     exact: bool
     parting: Parting | None
     compared: int
+    measured: int  # of those that were compared, how many have numbers
     steps: int
     largest: float  # relative difference among what is the same
     notes: tuple[str, ...]
@@ -101,7 +103,12 @@ class Diff:
             "verdict": "differ" if self.parting else "same",
             "exact": self.exact,
             "parting": self.parting.as_dict() if self.parting else None,
-            "compared": {"tensors": self.compared, "steps": self.steps, "largest_difference": self.largest},
+            "compared": {
+                "tensors": self.compared,
+                "measured": self.measured,
+                "steps": self.steps,
+                "largest_difference": self.largest,
+            },
             "notes": list(self.notes),
         }
 
@@ -117,15 +124,19 @@ def compare(first: Trace, second: Trace, exact: bool = False) -> Diff:
         pair.search()
     partings = [pair.parting for pair in pairs if pair.parting is not None]
     notes += [note for pair in pairs for note in pair.notes()]
+    for name, trace in (("A", first), ("B", second)):
+        notes += [f"{name}: {note}" for note in find_coverage(trace, Rows(trace)).notes]
     compared = sum(pair.compared for pair in pairs)
     if not compared and not partings:
-        raise TdbgError(f"Nothing in these traces can be compared: {'; '.join(notes) or 'they share no op'}.")
+        why = "; ".join(note.rstrip(".") for note in notes) or "they share no op"
+        raise TdbgError(f"Nothing in these traces can be compared: {why}.")
     return Diff(
         str(first.path),
         str(second.path),
         exact,
         min(partings, key=lambda parting: parting.step, default=None),
         compared,
+        compared - min(compared, sum(pair.unmeasured for pair in pairs)),
         len({step for pair in pairs for step in pair.steps_done}),
         max(pair.largest for pair in pairs),
         tuple(notes),
@@ -154,7 +165,8 @@ class _Pair:
         self._hashes = tuple(self._value_hashes(rows) for rows in self._rows) if exact else ({}, {})
         self._events = tuple(self._count_rows(trace) for trace in self._traces)
         self.parting: Parting | None = None
-        self.compared = self._unmatched = self._unmeasured = 0
+        self.compared = self.unmeasured = 0
+        self._unmatched = (0, 0)
         self.largest = 0.0
         self.steps_done: list[int] = []
 
@@ -196,10 +208,14 @@ class _Pair:
 
     def _read(self, side: int, steps: list[int]) -> dict[str, np.ndarray]:
         names = (*_COLUMNS, *_SIGNS, *_BAD, *_NUMBERS)
-        return self._rows[side].arrays(
+        rows = self._rows[side].arrays(
             f"SELECT {', '.join(names)} FROM tensors WHERE process = {self._process} AND step BETWEEN {steps[0]} AND "
             f"{steps[-1]} AND flags & {int(Flag.EVIDENCE)} = 0"
         )
+        if len(steps) == steps[-1] - steps[0] + 1:
+            return rows
+        is_shared = np.isin(rows["step"], steps)
+        return {name: column[is_shared] for name, column in rows.items()}
 
     def _together(self, steps: list[int]) -> _Rows:
         first, second = self._read(0, steps), self._read(1, steps)
@@ -210,7 +226,7 @@ class _Pair:
             at = other = np.arange(len(packed[0]))
         else:
             _, at, other = np.intersect1d(packed[0], packed[1], assume_unique=True, return_indices=True)
-        self._unmatched += len(packed[0]) + len(packed[1]) - 2 * len(at)
+        self._unmatched = tuple(many + len(mine) - len(at) for many, mine in zip(self._unmatched, packed, strict=True))
         order = np.lexsort((first["seq"][at], first["step"][at]))
         at, other = at[order], other[order]
         return _Rows({k: v[at] for k, v in first.items()}, {k: v[other] for k, v in second.items()})
@@ -218,7 +234,7 @@ class _Pair:
     def _compare(self, both: _Rows) -> None:
         first, second = both
         measured = ((first["flags"] & second["flags"]) & int(Flag.NUMBERS)) != 0
-        self._unmeasured += int((~measured).sum())
+        self.unmeasured += int((~measured).sum())
         wrong = self._other_shape(both) | ((first["flags"] & int(Flag.BAD)) != (second["flags"] & int(Flag.BAD)))
         for name in _BAD:
             wrong |= measured & (first[name] != second[name])
@@ -338,8 +354,11 @@ class _Pair:
                 line = f", the first {seen[0].type}" + (f" at line {where.line}: " if where else "")
                 line += self._programs[side].line_text(where) if where else ""
                 notes.append(f"{len(seen):,} op{'s' if len(seen) > 1 else ''} only in {name}{line}")
-        if self._unmeasured:
-            notes.append(f"{self._unmeasured:,} tensors without numbers: only shape and bad values were compared")
+        for name, many in zip("AB", self._unmatched, strict=True):
+            if many:
+                notes.append(f"{many:,} tensor{'s' if many > 1 else ''} of these steps only in {name}")
+        if self.unmeasured:
+            notes.append(f"{self.unmeasured:,} tensors without numbers: only shape and bad values were compared")
         return notes
 
 

@@ -53,6 +53,11 @@ class Trouble:
         self._known = self._beside(self._firsts)
         self.lineage = Lineage(rows, program, process, self._known)
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether any bad row could be read; in a damaged trace its summaries may know of more."""
+        return bool(self._firsts)
+
     def _first_rows(self) -> list[Row]:
         found = self._rows.query(
             f"""SELECT min(seq), min(seq) FILTER (nan > 0 OR nan IS NULL) FROM tensors
