@@ -16,24 +16,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tdbg.errors import TdbgError
-from tdbg.model import DType, Flag, Frame
+from tdbg.model import Flag, Frame
 from tdbg.query.alignment import Alignment, align
 from tdbg.query.coverage import find_coverage
 from tdbg.query.program import Op, Program
+from tdbg.query.rounding import NUMBERS, differences, epsilons
+from tdbg.query.row_pairs import keys, look_up, pack
 from tdbg.query.rows import Row, Rows
 from tdbg.store.reader import Trace
 
-_NUMBERS = ("min", "max", "mean", "std")
 _SIGNS = ("negative", "zero", "positive")
 _BAD = ("neg_inf", "pos_inf", "nan")
 _COLUMNS = ("seq", "step", "op", "slot", "execution", "iteration", "dtype", "shape", "elements", "flags", "value")
 _ROWS_AT_ONCE = 400_000
-_EPSILON = {DType.FLOAT64: 2.2e-16, DType.COMPLEX128: 2.2e-16, DType.FLOAT16: 9.8e-4, DType.BFLOAT16: 7.8e-3}
-_EPSILON |= {code: 0.13 for code in DType if code.name.startswith("FLOAT8")}
-_FLOAT32 = 1.2e-7
 _UNITS, _PER_SUM = 32.0, 4.0  # how many last places may differ: always, and for each square root of a summand
 _GROWTH = 100.0  # how much larger than all differences before it a difference may be
 _SIGN_SHARE = 0.01  # of the elements that may change their sign
+_GIVEN = ("Const", "Placeholder", "ReadVariableOp")
 _ADDITIVE = ("Sub", "AddV2", "Add", "AddN", "BiasAdd", "Sum", "Mean", "SquaredDifference", "BiasAddGrad")
 
 
@@ -49,7 +48,7 @@ class Side:
 
     def as_dict(self) -> dict[str, Any]:
         row = self.row
-        numbers = ("elements", *_SIGNS, *_BAD, *_NUMBERS)
+        numbers = ("elements", *_SIGNS, *_BAD, *NUMBERS)
         return {
             "seq": row.seq,
             "op_type": self.op.type,
@@ -167,6 +166,7 @@ class _Pair:
         self.parting: Parting | None = None
         self.compared = self.unmeasured = 0
         self._unmatched = (0, 0)
+        self._apart = 0
         self.largest = 0.0
         self.steps_done: list[int] = []
 
@@ -207,21 +207,34 @@ class _Pair:
             yield portion
 
     def _read(self, side: int, steps: list[int]) -> dict[str, np.ndarray]:
-        names = (*_COLUMNS, *_SIGNS, *_BAD, *_NUMBERS)
+        names = (*_COLUMNS, *_SIGNS, *_BAD, *NUMBERS)
         rows = self._rows[side].arrays(
             f"SELECT {', '.join(names)} FROM tensors WHERE process = {self._process} AND step BETWEEN {steps[0]} AND "
             f"{steps[-1]} AND flags & {int(Flag.EVIDENCE)} = 0"
         )
+        rows = self._without_pipelines(side, rows)
         if len(steps) == steps[-1] - steps[0] + 1:
             return rows
         is_shared = np.isin(rows["step"], steps)
         return {name: column[is_shared] for name, column in rows.items()}
 
+    def _without_pipelines(self, side: int, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """A dataset's functions run apart, ahead and in any order: their rows have no place in a step. What comes of
+        them is compared where the program takes it."""
+        apart = rows["execution"] < 0
+        if not apart.any():
+            return rows
+        ops = self._programs[side].ops
+        computed = [n for n in np.unique(rows["op"][apart]).tolist() if n in ops and ops[n].type not in _GIVEN]
+        apart &= np.isin(rows["op"], computed)
+        self._apart += int(apart.sum()) if side == 0 else 0
+        return {name: column[~apart] for name, column in rows.items()}
+
     def _together(self, steps: list[int]) -> _Rows:
         first, second = self._read(0, steps), self._read(1, steps)
         pairs = self.alignment.pairs
-        keys = [_keys(first, {op: op for op in pairs}), _keys(second, {b: a for a, b in pairs.items()})]
-        packed = _pack(*keys)
+        both = [keys(first, {op: op for op in pairs}), keys(second, {b: a for a, b in pairs.items()})]
+        packed = pack(*both)
         if np.array_equal(*packed):  # the same events in the same order
             at = other = np.arange(len(packed[0]))
         else:
@@ -238,10 +251,10 @@ class _Pair:
         wrong = self._other_shape(both) | ((first["flags"] & int(Flag.BAD)) != (second["flags"] & int(Flag.BAD)))
         for name in _BAD:
             wrong |= measured & (first[name] != second[name])
-        difference = np.where(measured, _differences(first, second), 0.0)
+        difference = np.where(measured, differences(first, second), 0.0)
         if self._exact:
             allowed = np.zeros(len(both))
-            for name in (*_SIGNS, *_NUMBERS):
+            for name in (*_SIGNS, *NUMBERS):
                 wrong |= measured & ~((first[name] == second[name]) | (np.isnan(first[name]) & np.isnan(second[name])))
             wrong |= self._other_values(both)
         else:
@@ -264,7 +277,7 @@ class _Pair:
         shapes = []
         for rows, dims in zip(both, self._dims, strict=True):
             known = {shape: numbers.setdefault(size, len(numbers)) for shape, size in dims.items()}
-            shapes.append(_look_up(known, rows["shape"], -1))
+            shapes.append(look_up(known, rows["shape"], -1))
         return (both.first["elements"] != both.second["elements"]) | (shapes[0] != shapes[1])
 
     def _other_values(self, both: _Rows) -> np.ndarray:
@@ -278,8 +291,8 @@ class _Pair:
 
     def _allowed(self, both: _Rows, difference: np.ndarray) -> np.ndarray:
         """Of the difference relative to the largest element: last places, or what earlier differences can grow to."""
-        epsilon = np.maximum(_epsilons(both.first["dtype"]), _epsilons(both.second["dtype"]))
-        summands = _look_up(self._summands, both.first["op"], 1.0)
+        epsilon = np.maximum(epsilons(both.first["dtype"]), epsilons(both.second["dtype"]))
+        summands = look_up(self._summands, both.first["op"], 1.0)
         local = epsilon * (_UNITS + _PER_SUM * np.sqrt(summands))
         # A row that parts ends the search, so all before it is rounding and may be built upon.
         calm = np.where(difference <= 0.5, difference, 0)
@@ -326,7 +339,7 @@ class _Pair:
             f"SELECT max(greatest(abs(min), abs(max))) FROM tensors WHERE process = {self._process} "
             f"AND step = {first.row.step} AND op IN ({makers}) AND flags & {int(Flag.NUMBERS)} != 0"
         )
-        apart = max(abs(getattr(first.row, name) - getattr(second.row, name)) for name in _NUMBERS)
+        apart = max(abs(getattr(first.row, name) - getattr(second.row, name)) for name in NUMBERS)
         return largest is not None and apart <= allowed * largest
 
     def _side(self, side: int, seq: int) -> Side:
@@ -357,63 +370,13 @@ class _Pair:
         for name, many in zip("AB", self._unmatched, strict=True):
             if many:
                 notes.append(f"{many:,} tensor{'s' if many > 1 else ''} of these steps only in {name}")
+        if self._apart:
+            notes.append(
+                f"{self._apart:,} tensors of datasets, which run apart, were compared only where they come out"
+            )
         if self.unmeasured:
             notes.append(f"{self.unmeasured:,} tensors without numbers: only shape and bad values were compared")
         return notes
-
-
-def _keys(columns: dict[str, np.ndarray], pair_of: dict[int, int]) -> tuple[np.ndarray, ...]:
-    """Pair, slot and kind, step, and the how-manieth of these; rows of ops that have no partner get pair -1."""
-    pair = _look_up(pair_of, columns["op"], -1)
-    port = columns["slot"].astype(np.int64) * 2 + ((columns["flags"] & int(Flag.INPUT)) != 0)
-    step = columns["step"].astype(np.int64)
-    turn = np.zeros(len(pair), np.int64)
-    packed = ((pair + 1) * (int(port.max(initial=0)) + 1) + port) * (int(step.max(initial=0)) + 1) + step
-    ordered = np.argsort(packed, kind="stable")
-    again = packed[ordered][1:] == packed[ordered][:-1]
-    several = ordered[np.r_[False, again] | np.r_[again, False]] if len(pair) else ordered
-    if len(several):  # loops, and functions that are called several times in a step
-        by = [columns[name][several] for name in ("seq", "iteration", "execution")]
-        order = several[np.lexsort((*by, packed[several]))]
-        starts = np.flatnonzero(np.r_[True, packed[order][1:] != packed[order][:-1]])
-        turn[order] = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
-    return pair, port, step, turn
-
-
-def _look_up(found: dict[int, Any], numbers: np.ndarray, missing: Any) -> np.ndarray:
-    """What is found under each number; those that are not there, -1 among them, get ``missing``."""
-    table = np.full(max(found, default=-1) + 2, missing)
-    table[np.fromiter(found, np.int64, len(found))] = list(found.values())
-    return table[np.minimum(numbers, len(table) - 1)]
-
-
-def _pack(first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]) -> list[np.ndarray]:
-    """Each key as one number; rows without a partner become numbers that occur on no other side."""
-    sizes = [int(max(a.max(initial=0), b.max(initial=0))) + 1 for a, b in zip(first, second, strict=True)]
-    packed = []
-    for side, keys in enumerate((first, second)):
-        number = np.zeros(len(keys[0]), np.int64)
-        for key, size in zip(keys, sizes, strict=True):
-            number = number * size + key
-        alone = keys[0] < 0
-        number[alone] = -1 - 2 * np.arange(int(alone.sum())) - side
-        packed.append(number)
-    return packed
-
-
-def _differences(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> np.ndarray:
-    """The largest difference of any number, relative to the largest element of both."""
-    with np.errstate(all="ignore"):
-        scale = np.fmax.reduce([np.abs(side[name]) for side in (first, second) for name in ("min", "max")])
-        apart = np.fmax.reduce([np.abs(first[name] - second[name]) for name in _NUMBERS])
-        found = np.where(apart > 0, apart / np.maximum(scale, 1e-300), 0.0)
-    only_one = np.any([np.isnan(first[name]) != np.isnan(second[name]) for name in ("min", "max")], axis=0)
-    return np.where(only_one, np.inf, np.nan_to_num(found, nan=0.0, posinf=np.inf))
-
-
-def _epsilons(dtypes: np.ndarray) -> np.ndarray:
-    table = np.array([_EPSILON.get(DType(code), _FLOAT32) if code in list(DType) else _FLOAT32 for code in range(256)])
-    return table[dtypes.astype(np.int64)]
 
 
 def _what(first: Side, second: Side, difference: float) -> str:
