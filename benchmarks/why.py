@@ -1,81 +1,119 @@
-"""How long the search for trouble takes on a large trace, beyond opening it.
+"""How long the search for trouble, the health rules, the report and a comparison take on a large trace.
 
-    python benchmarks/why.py                      ten million rows
-    python benchmarks/why.py --rows 1000000       fewer
-    python benchmarks/why.py --json why.json      the same numbers for a machine
+    python benchmarks/why.py                        ten million rows
+    python benchmarks/why.py --rows 1000000         fewer
+    python benchmarks/why.py --keep big.tdbg        leaves the trace there, and takes it when it is there already
+    python benchmarks/why.py --json why.json        the same numbers for a machine
 
-The rows are those of store.py, each op with a row of its own in ``ops``: a chain, in which each op reads the one before
-it. In the last three per cent of the steps all is NaN from one op on, as it is when a program goes on with NaNs. Each
-time is of a fresh Python, the median of some.
+The rows are those of store.py under a program of layers: each reads a variable, multiplies, and is differentiated. In
+the last three per cent of the steps all is NaN from one op on, as it is when a program goes on with NaNs. Each time is
+of a fresh Python with the trace in the page cache, the median of some. Beside it stands the ratio to a plain scan: one
+query that takes the greatest value of every column of every row.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from store import OPS, Workload
 
 FIRST_BAD = 300
+LOSS = OPS // 2 - 1
+_LAYER = ("ReadVariableOp", "MatMul", "AddV2", "Relu")
 
 _ASK = """
 import sys, time
 from tdbg.store.reader import Trace
-from tdbg.query import verdict
-from tdbg.query.rows import Rows
+from tdbg.query.coverage import find_coverage
 from tdbg.query.program import Program
+from tdbg.query.rows import Rows
+from tdbg.query.rules import find_health
 from tdbg.query.trouble import Trouble
-began = time.perf_counter()
+from tdbg.store.format import SCHEMAS
 trace = Trace.open(sys.argv[1])
+began = time.perf_counter()
 rows = Rows(trace)
 rows.query("SELECT count(*) FROM tensors WHERE seq < 0")
+{before}
 opened = time.perf_counter()
-trouble = Trouble(rows, Program(trace, 0), 0)
-assert trouble.origins
-trouble.harmless
-searched = time.perf_counter()
-verdict.explain(Trace.open(sys.argv[1]))
-print(opened - began, searched - opened, time.perf_counter() - searched)
+{question}
+done = time.perf_counter()
+print(opened - began, done - opened)
 """
+_SCAN = 'rows.query("SELECT " + ", ".join(f\'max("{name}")\' for name in SCHEMAS["tensors"].names) + " FROM tensors")'
+_TROUBLE = "trouble = Trouble(rows, Program(trace, 0), 0)\nassert trouble.origins\ntrouble.harmless"
+_HEALTH = "assert not find_health(trace, rows, coverage, (), {0: last}).skipped"
+_BEFORE_HEALTH = (
+    'coverage, last = find_coverage(trace, rows), max(trace.rollup("steps")["step"].to_pylist()) * 97 // 100'
+)
 
 
 def write(trace: Path, rows: int) -> None:
     from tdbg.store.writer import TraceWriter
 
     writer = TraceWriter(trace, {"argv": ["benchmark"], "rank": 0, "mode": "numerics"})
-    ops = range(OPS)
-    writer.append(
-        "ops",
-        {
-            "op": list(ops),
-            "graph": [0] * OPS,
-            "name": [f"op_{op}" for op in ops],
-            "type": ["Mul"] * OPS,
-            "device": [""] * OPS,
-            "input_ops": [[op - 1] if op else [] for op in ops],
-            "input_slots": [[0] if op else [] for op in ops],
-            "output_dtypes": [[3]] * OPS,
-            "attributes": ["{}"] * OPS,
-            "stack": [-1] * OPS,
-            "phase": [int(op >= OPS // 2) for op in ops],  # the second half are gradients
-            "forward": [-1] * OPS,
-            "observed": [True] * OPS,
-        },
-    )
+    for table, columns in _program().items():
+        writer.append(table, columns)
     for columns in Workload(rows).steps():
-        if columns["seq"][0] > 0.97 * rows:
+        step, first = int(columns["step"][0]), int(columns["seq"][0])
+        columns["elements"][LOSS] = 1
+        if first > 0.97 * rows:
             _spoil(columns)
+        call = {"execution": [step], "time": columns["time"][:1]}
+        more = {"seq": [first], "step": [step], "thread": [1], "op": [OPS], "graph": [0], "inputs": [[-5, step]]}
+        writer.append("executions", call | more)
+        writer.append("ends", call | {"failed": [False], "outputs": [[step + 1]]})
+        writer.append("steps", {"step": [step], "seq": [first], "time": columns["time"][:1], "source": ["benchmark"]})
         writer.append("tensors", columns)
         writer.flush()
         writer.seal_if_large()
     writer.close({"status": 0})
+
+
+def _program() -> dict[str, dict[str, list[Any]]]:
+    """A function of layers, all of one line; its second half differentiates the first. One more op is its call."""
+    numbers = list(range(OPS))
+    types = [*(_LAYER[number % 4] for number in range(OPS // 2)), *["Mul"] * (OPS // 2), "__inference_step_1"]
+    inputs = [_inputs(number) for number in numbers] + [[]]
+    names = [f"layer_{min(n, OPS - 1 - n) // 4}/{types[n]}_{n}" for n in numbers] + ["step"]
+    return {
+        "sources": {"file": ["train.py"], "text": ["x = x @ w"], "time": [0]},
+        "frames": {"frame": [0], "file": ["train.py"], "line": [1], "function": ["step"], "is_user": [True]},
+        "stacks": {"stack": [0], "parent": [-1], "frame": [0]},
+        "shapes": {"shape": numbers, "dims": [[32, number] for number in numbers]},
+        "graphs": {"graph": [0], "outer": [-1], "name": ["step"], "function": ["step"], "stack": [0], "time": [0]},
+        "ops": {
+            "op": [*numbers, OPS], "graph": [0] * OPS + [-1], "name": names, "type": types, "device": [""] * (OPS + 1),
+            "input_ops": inputs, "input_slots": [[0] * len(read) for read in inputs],
+            "output_dtypes": [[3]] * (OPS + 1), "attributes": ["{}"] * (OPS + 1), "stack": [0] * (OPS + 1),
+            "phase": [int(number >= OPS // 2) for number in numbers] + [0],
+            "forward": [OPS - 1 - number if number >= OPS // 2 else -1 for number in numbers] + [-1],
+            "observed": [True] * OPS + [False],
+        },
+        "functions": {
+            "function": ["__inference_step_1"], "graph": [0], "input_ops": [[]], "output_ops": [[LOSS]],
+            "output_slots": [[0]], "python": ["step"], "file": ["train.py"], "line": [1], "instance": [0],
+            "signature": ["{}"],
+        },
+    }  # fmt: skip
+
+
+def _inputs(number: int) -> list[int]:
+    if number >= OPS // 2:
+        return [number - 1, OPS - 1 - number]
+    of_layer = {"ReadVariableOp": [], "MatMul": [number - 2, number - 1]}
+    return [read for read in of_layer.get(_LAYER[number % 4], [number - 1]) if read >= 0]
 
 
 def _spoil(columns: dict[str, np.ndarray]) -> None:
@@ -87,31 +125,59 @@ def _spoil(columns: dict[str, np.ndarray]) -> None:
     columns["flags"] = np.where(bad, 3, 2).astype(np.uint16)
 
 
+def _asked(trace: Path, question: str, before: str = "") -> tuple[float, float]:
+    """Seconds to open, and for the question beyond that."""
+    code = _ASK.format(question=question, before=before)
+    done = subprocess.run([sys.executable, "-c", code, str(trace)], stdout=subprocess.PIPE, text=True, check=True)
+    opened, took = done.stdout.split()[-2:]
+    return float(opened), float(took)
+
+
+def _typed(*words: str) -> float:
+    """Seconds of a whole command, its start included."""
+    began = time.perf_counter()
+    done = subprocess.run([sys.executable, "-m", "tdbg", *words], capture_output=True)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(done.stderr.decode())
+    return time.perf_counter() - began
+
+
+def measure(trace: Path, folder: Path, runs: int) -> dict[str, float]:
+    page = str(folder / "report.html")
+    ways = {
+        "plain scan": lambda: _asked(trace, _SCAN)[1],
+        "opening": lambda: _asked(trace, "pass")[0],
+        "the search for trouble and its lineage, beyond opening": lambda: _asked(trace, _TROUBLE)[1],
+        "all health rules, beyond opening": lambda: _asked(trace, _HEALTH, _BEFORE_HEALTH)[1],
+        "tdbg why": lambda: _typed("why", str(trace)),
+        "tdbg report": lambda: _typed("report", "--force", "-o", page, str(trace)),
+        "tdbg diff A A": lambda: _typed("diff", str(trace), str(trace)),
+    }
+    return {name: statistics.median(way() for _ in range(runs)) for name, way in ways.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--keep", type=Path, help="leave the trace here; one that is here already is taken")
     parser.add_argument("--json", type=Path, help="write the numbers here too")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="tdbg-why-"))
-    trace = folder / "bench.tdbg"
+    trace = options.keep or folder / "bench.tdbg"
     try:
-        write(trace, options.rows)
-        times = []
-        for _ in range(options.runs):
-            command = [sys.executable, "-c", _ASK, str(trace)]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            times.append([float(word) for word in done.stdout.splitlines()[-1].split()[-3:]])
+        if not trace.exists():
+            write(trace, options.rows)
+        seconds = measure(trace, folder, options.runs)
     finally:
         shutil.rmtree(folder)
-    names = ("open_seconds", "trouble_seconds", "whole_verdict_seconds")
-    numbers = {"rows": options.rows} | {
-        name: statistics.median(column) for name, column in zip(names, zip(*times, strict=True), strict=True)
-    }
-    for name, number in numbers.items():
-        print(f"{name:28} {number:>14,.2f}" if isinstance(number, float) else f"{name:28} {number:>14,}")
+    scan = seconds["plain scan"]
+    print(f"{'':56} {'seconds':>8} {'scans':>6}")
+    for name, number in seconds.items():
+        print(f"{name:56} {number:8.2f} {number / scan:6.2f}")
     if options.json:
-        options.json.write_text(json.dumps(numbers, indent=1) + "\n")
+        numbers = {name: {"seconds": number, "scans": number / scan} for name, number in seconds.items()}
+        options.json.write_text(json.dumps({"cpus": os.cpu_count(), "measured": numbers}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-_FAIL_ON = ("bad_values", "never")
+_FAIL_ON = ("bad_values", "trouble", "never")
 _SECTION = "tdbg"
 _PROPERTY = "tdbg"
 
@@ -29,10 +29,16 @@ class _Recorded:
     path: Path
     fail_on: str
     lines: list[str]  # the verdict, once there is one
-    is_bad: bool = False
+    is_bad: bool = False  # there is a NaN or an infinity that did harm
+    is_trouble: bool = False  # that, or training was not healthy
     has_failed: bool = False
     is_open: bool = True
     is_said: bool = False  # the verdict is the failure itself
+
+    @property
+    def fails(self) -> bool:
+        """Whether the verdict alone fails the test."""
+        return {"bad_values": self.is_bad, "trouble": self.is_trouble}.get(self.fail_on, False)
 
 
 _key = pytest.StashKey[_Recorded]()
@@ -73,7 +79,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     finally:
         _end(item)
     recorded = item.stash.get(_key, None)
-    if recorded is not None and recorded.is_bad and recorded.fail_on == "bad_values":
+    if recorded is not None and recorded.fails:
         recorded.is_said = True
         pytest.fail("\n".join(recorded.lines), pytrace=False)
 
@@ -180,10 +186,10 @@ def _explain(recorded: _Recorded, folder: Path) -> None:
         if trace.row_count("tensors") == 0:
             return
         verdict = explain(trace)
-        recorded.is_bad = verdict.is_trouble
+        recorded.is_bad, recorded.is_trouble = bool(verdict.origins), verdict.is_trouble
         recorded.lines = full_lines(verdict)
     shown = os.path.relpath(recorded.path, folder)
-    recorded.lines += [f"next:  tdbg report {shown}"] if recorded.is_bad else []
+    recorded.lines += [f"next:  tdbg report {shown}"] if recorded.is_trouble else []
 
 
 def _remove(path: Path) -> None:

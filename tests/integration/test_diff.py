@@ -107,6 +107,33 @@ def test_missing_steps_are_said_and_the_others_compared(tmp_path: Path) -> None:
     assert diff.notes == ("2 steps only in A, from step 4 on",)
 
 
+def fit(policy: str = "float32") -> None:
+    """Keras shuffles in a dataset, whose functions run ahead on several threads."""
+    tf.keras.backend.clear_session()
+    tf.keras.utils.set_random_seed(1)
+    layers = tf.keras.layers
+    stack = [layers.Dense(16, "tanh"), layers.LayerNormalization(), layers.Dense(1)]
+    for layer in stack:
+        layer.dtype_policy = tf.keras.DTypePolicy(policy)
+    model = tf.keras.Sequential(stack)
+    model.compile(tf.keras.optimizers.SGD(0.01), "mse")
+    model.fit(X, Y, batch_size=4, verbose=0)
+
+
+def test_a_fit_twice_is_the_same_though_its_dataset_runs_apart(tmp_path: Path) -> None:
+    diff = diff_of(tmp_path, fit, fit, exact=True)
+    assert diff.parting is None, diff.parting
+    assert (diff.largest, diff.steps) == (0, 8)
+    assert [note for note in diff.notes if "of datasets, which run apart" not in note] == []
+
+
+def test_the_casts_of_mixed_precision_do_not_shift_other_ops(tmp_path: Path) -> None:
+    """The loss has a cast of its own in both runs, and one more where predictions are of 16 bits."""
+    diff = diff_of(tmp_path, fit, lambda: fit("mixed_bfloat16"))
+    assert diff.parting is None, diff.parting
+    assert any("ops only in B, the first Cast" in note for note in diff.notes)
+
+
 def test_values_kept_whole_are_compared_bit_by_bit(tmp_path: Path) -> None:
     """Two tensors with equal counts, extremes, mean and std, in another order."""
     given = [np.array(values, np.float32) for values in ([1, 2, 3, 4, 5, 6], [1, 3, 2, 4, 5, 6])]

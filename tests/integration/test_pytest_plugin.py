@@ -158,18 +158,34 @@ def test_marks(pytester: pytest.Pytester) -> None:
         @pytest.mark.tdbg
         def test_skipped():
             pytest.skip("not today")
+
+        def train():
+            weights, targets = tf.Variable(tf.ones([3, 1])), tf.constant([1.0, 2.0, 3.0, 4.0])
+            for _ in range(2):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(tf.square(tf.ones([4, 3]) @ weights - targets))
+                weights.assign_sub(0.1 * tape.gradient(loss, weights))
+
+        @pytest.mark.tdbg
+        def test_an_alert_is_no_bad_value():
+            train()
+
+        @pytest.mark.tdbg(fail_on="trouble")
+        def test_an_alert_is_trouble():
+            train()
         """
     )
     result = run(pytester, "--strict-markers")
-    result.assert_outcomes(passed=5, failed=1, errors=2, xfailed=1, skipped=1)
+    result.assert_outcomes(passed=6, failed=2, errors=2, xfailed=1, skipped=1)
     result.stdout.fnmatch_lines(
         [
             "*unknown mode 'helth'; choose one of: *",
-            "*unknown choice 'nan' for fail_on; choose one of: bad_values, never",
+            "*unknown choice 'nan' for fail_on; choose one of: bad_values, trouble, never",
             "tdbg: first bad value at step 0, event #*: Log → NaN ×1 of 1",
+            "tdbg: no bad values, but *[[]broadcast_shape[]]",
         ]
     )
-    assert traces(pytester) == ["test_it.py-test_bad_values_fail"]
+    assert traces(pytester) == ["test_it.py-test_an_alert_is_trouble", "test_it.py-test_bad_values_fail"]
 
 
 def test_tests_that_do_not_use_tensorflow_load_nothing(pytester: pytest.Pytester) -> None:

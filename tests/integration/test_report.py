@@ -139,7 +139,7 @@ def test_a_norm_is_the_norm(tmp_path: Path) -> None:
     (curve,) = Series(tdbg.open(tmp_path / "run.tdbg"), 0).weights_by_step()
     (point,) = curve.points
     assert point.value == pytest.approx(float(np.linalg.norm(values)), rel=1e-5)
-    assert (point.low, point.high, point.bad) == (pytest.approx(values.min()), pytest.approx(values.max()), 0)
+    assert point.bad == 0
 
 
 def test_a_clean_trace_says_what_was_looked_at(traces: Path) -> None:

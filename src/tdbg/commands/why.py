@@ -37,7 +37,7 @@ class Command(commands.BaseCommand):
             print(to_json(verdict.as_dict(), indent=1))
         else:
             print("\n".join(full_lines(verdict, width=shutil.get_terminal_size((100, 24)).columns)))
-        return 1 if verdict.is_trouble else 0
+        return 1 if verdict.is_trouble else 2 if verdict.is_unreadable else 0
 
 
 def short_verdict(verdict: Verdict, trace: str) -> list[str]:

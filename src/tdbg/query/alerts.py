@@ -39,10 +39,10 @@ SCHEMA = pa.schema(
 )
 
 
-def find_alerts(trace: Trace) -> pa.Table:
+def find_alerts(trace: Trace, rows: Rows | None = None) -> pa.Table:
     """In the order of time, process by process; the columns are those of SCHEMA."""
-    rows = Rows(trace)
-    ops = trace.rollup("ops")
+    rows = rows or Rows(trace)
+    ops = rows.ops
     found = []
     for process in trace.processes:
         program = Program(trace, process.index)

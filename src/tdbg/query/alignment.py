@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -20,10 +21,11 @@ class Alignment:
 
 
 def align(first: Program, second: Program) -> Alignment:
-    """By the text of the user's line, so that moved lines are the same; then, for edited lines, by names and types."""
+    """By the text of the user's line, so that moved lines are the same, and the way through the libraries it calls;
+    then, for other versions of these, without that way; then, for edited lines, by names and types."""
     pairs: dict[int, int] = {}
     left, right = list(first.ops.values()), list(second.ops.values())
-    for key in (_by_line, _by_name, _by_function):
+    for key in (_by_way, _by_line, _by_name, _by_function):
         _match(_groups(left, first, key), _groups(right, second, key), pairs)
         taken = set(pairs.values())
         left = [op for op in left if op.number not in pairs]
@@ -59,6 +61,12 @@ def _place(op: Op, program: Program) -> tuple[str, str]:
 def _kind(op: Op) -> tuple[str, int, bool]:
     # The name of a called function ends in a number that differs from run to run.
     return op.type.rstrip("0123456789"), int(op.phase), op.graph >= 0
+
+
+def _by_way(op: Op, program: Program) -> Hashable:
+    """A layer makes ops of one type at several lines of its library: a cast more must not shift the others."""
+    inner = itertools.takewhile(lambda frame: not frame.is_user, program.stack(op.stack))
+    return _place(op, program), _kind(op), tuple((frame.file, frame.function, frame.line) for frame in inner)
 
 
 def _by_line(op: Op, program: Program) -> Hashable:

@@ -15,12 +15,15 @@ import numpy as np
 
 from tdbg.errors import TdbgError
 from tdbg.model import DType, Flag, Frame, Phase
+from tdbg.query.coverage import is_filtered
 from tdbg.query.lineage import Lineage
 from tdbg.query.program import Op, Program, function_name, short_path
 from tdbg.query.rows import Row, Rows
 from tdbg.store.reader import Trace
 
 _MOVE = ("Identity", "IdentityN", "Reshape", "Transpose", "ExpandDims", "Squeeze", "StopGradient")
+_NOT_COMPUTED = ("Const", "Placeholder", "ReadVariableOp", "Iterator", "Optional", "VarHandleOp")
+_CALLS = ("PartitionedCall", "If", "While", "Case")
 SHIELDS = (
     "Select", "SelectV2", "ClipByValue", "Maximum", "Minimum", "MulNoNan", "Tanh", "Sigmoid", "Exp", "Erf", "Atan",
     "Softsign", "Relu", "Relu6", "Elu", "Selu", "Softplus",
@@ -120,11 +123,30 @@ class Case:
         facts = []
         for index in sorted(self._evidence.keys() | made_by.keys()):
             maker, seen = made_by.get(index, (self.op, None))
+            left_out = self._left_out(index)
+            if left_out is not None:  # the row behind it is of another tensor
+                maker, seen = left_out, None
             known = self._evidence.get(index) or seen
             if known is not None:
                 is_given = seen is not None and seen.is_input and maker.graph < 0
                 facts.append(InputFact(index, known, maker, self.program.user_frame(maker), is_given, seen))
         return facts
+
+    @cached_property
+    def is_filtered(self) -> bool:
+        """Whether only some ops were recorded."""
+        return is_filtered(self._trace.processes[self._process])
+
+    def _left_out(self, index: int) -> Op | None:
+        """The op of the same graph that computed an input and that a filter left out."""
+        if not self.is_filtered or self.op.graph < 0 or index >= len(self.op.inputs):
+            return None
+        op = self.program.ops.get(self.op.inputs[index][0])
+        while op is not None and op.type in _MOVE and op.inputs:
+            op = self.program.ops.get(op.inputs[0][0])
+        if op is None or op.observed or op.type.startswith(_NOT_COMPUTED) or op.type.endswith(_CALLS):
+            return None
+        return op
 
     def fact(self, index: int) -> InputFact | None:
         return next((fact for fact in self.inputs if fact.index == index), None)
@@ -176,7 +198,7 @@ class Case:
         where = [f"execution = -1 AND op = {maker.number}" for _, maker, _ in read]
         where += [f"tensor IN ({', '.join(map(str, given))})"] if given else []
         where += [f"execution IN ({', '.join(calls)})"] if calls else []
-        known = rows.select(process, " OR ".join(where), None, "ORDER BY seq") if where else []
+        known = rows.select_any(process, where)
         return Lineage(rows, self.program, process, known)
 
     # ---- the program around the op
@@ -210,13 +232,13 @@ class Case:
 
     def row_of(self, op: Op, slot: int = 0) -> Row | None:
         """What another op gave in the same execution (and iteration, where it has one)."""
-        found = self._rows.select(
-            self._process,
-            f"op = ? AND slot = ? AND execution = ? AND flags & {int(Flag.EVIDENCE)} = 0",
-            [op.number, slot, self.row.execution],
-            f"ORDER BY iteration = {self.row.iteration} DESC, seq LIMIT 1",
-        )
-        return found[0] if found else None
+        if self.row.execution >= 0:
+            found = self._rows.of_execution(self._process, self.row.execution).get((op.number, slot), [])
+        else:  # all that belongs to no execution may be much
+            where = f"op = ? AND slot = ? AND execution = -1 AND flags & {int(Flag.EVIDENCE)} = 0"
+            found = self._rows.select(self._process, where, [op.number, slot], "ORDER BY seq")
+        same = [row for row in found if row.iteration == self.row.iteration]
+        return next(iter(same or found), None)
 
     def dims(self, row: Row) -> tuple[int, ...]:
         found = self._rows.query(f"SELECT dims FROM shapes WHERE process = {self._process} AND shape = ?", [row.shape])

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tdbg.query.rows import Rows
+from tdbg.store.format import SEALED_TABLES
+from tdbg.store.process import ProcessInfo
 from tdbg.store.reader import Trace
 
 
@@ -35,21 +37,59 @@ class Coverage:
 
 def find_coverage(trace: Trace, rows: Rows) -> Coverage:
     infos = [process.info for process in trace.processes]
+    filtered = any(is_filtered(process) for process in trace.processes)
+    ((tensors,),) = rows.query("SELECT count(*) FROM tensors")
     return Coverage(
-        trace.row_count("tensors"),
+        tensors,
         len(set(trace.rollup("steps")["step"].to_pylist())),
         tuple(sorted({str(info.get("mode")) for info in infos})),
-        any(any(info.get("filters", {}).values()) for info in infos),
-        _blind(trace),
+        filtered,
+        _blind(trace, tensors),
         tuple(_notes(trace, rows)),
     )
 
 
-def _blind(trace: Trace) -> str:
+def is_filtered(process: ProcessInfo) -> bool:
+    """Whether only some ops were recorded."""
+    return any((process.info.get("filters") or {}).values())
+
+
+def unseen_before(rows: Rows, process: ProcessInfo, step: int) -> str:
+    """Where bad values of a step may have begun without having been recorded; "" when they cannot."""
+    first, _, every = process.info.get("steps") or [0, None, 1]
+    if _is_cut_off(rows, process, step):
+        return f"bad values were there when the ring begins, at step {step}: they began earlier, and that is gone"
+    if step <= first and first > 0:
+        return f"nothing before step {first} was recorded: bad values may have begun there"
+    if every > 1 and step > first:
+        between = f"steps {step - every + 1} to {step - 1} were" if every > 2 else f"step {step - 1} was"
+        return f"{between} not recorded: bad values may have begun there"
+    return ""
+
+
+def _is_cut_off(rows: Rows, process: ProcessInfo, step: int) -> bool:
+    """Whether a ring was full and its first step is this one."""
+    size = process.info.get("ring")
+    if not size:
+        return False
+    counts = [
+        rows.query(f"SELECT count(*) FROM {table} WHERE process = {process.index}")[0][0] for table in SEALED_TABLES
+    ]
+    ((first,),) = rows.query(f"SELECT min(step) FROM tensors WHERE process = {process.index}")
+    return sum(counts) >= size and first is not None and step <= first
+
+
+UNREADABLE = "the tensors that were recorded cannot be read, so nothing is known of bad values"
+BAD_UNREADABLE = "bad values were recorded, but the part of the trace that holds them cannot be read"
+
+
+def _blind(trace: Trace, tensors: int) -> str:
     modes = {str(process.info.get("mode")) for process in trace.processes}
     if modes <= {"none", "shape"}:
         return f"mode {min(modes)} does not look for bad values; record with --mode numerics, or health"
-    if trace.row_count("tensors") == 0:
+    if tensors == 0 and any(process.end_counts("rows").get("tensors") for process in trace.processes):
+        return UNREADABLE
+    if tensors == 0:
         return "not one tensor was recorded, so nothing is known of bad values; tdbg info says what was"
     return ""
 
@@ -62,7 +102,7 @@ def _notes(trace: Trace, rows: Rows) -> list[str]:
         used = {name: value for name, value in info.get("filters", {}).items() if value}
         first, last, every = info.get("steps", [0, None, 1])
         if first or last is not None or every != 1:
-            used["steps"] = f"{first}:{last if last is not None else ''} every {every}"
+            used["steps"] = f"{first}:{last if last is not None else ''}" + (f" every {every}" if every != 1 else "")
         if info.get("ring"):
             used["ring"] = f"last {info['ring']:,} events"
         if used:

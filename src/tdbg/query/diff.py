@@ -10,28 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tdbg.errors import TdbgError
-from tdbg.model import DType, Flag, Frame
+from tdbg.model import Flag, Frame
 from tdbg.query.alignment import Alignment, align
+from tdbg.query.coverage import find_coverage
 from tdbg.query.program import Op, Program
+from tdbg.query.rounding import NUMBERS, differences, epsilons
+from tdbg.query.row_pairs import keys, look_up, pack
 from tdbg.query.rows import Row, Rows
 from tdbg.store.reader import Trace
 
-_NUMBERS = ("min", "max", "mean", "std")
 _SIGNS = ("negative", "zero", "positive")
 _BAD = ("neg_inf", "pos_inf", "nan")
 _COLUMNS = ("seq", "step", "op", "slot", "execution", "iteration", "dtype", "shape", "elements", "flags", "value")
 _ROWS_AT_ONCE = 400_000
-_EPSILON = {DType.FLOAT64: 2.2e-16, DType.COMPLEX128: 2.2e-16, DType.FLOAT16: 9.8e-4, DType.BFLOAT16: 7.8e-3}
-_EPSILON |= {code: 0.13 for code in DType if code.name.startswith("FLOAT8")}
-_FLOAT32 = 1.2e-7
 _UNITS, _PER_SUM = 32.0, 4.0  # how many last places may differ: always, and for each square root of a summand
 _GROWTH = 100.0  # how much larger than all differences before it a difference may be
 _SIGN_SHARE = 0.01  # of the elements that may change their sign
+_GIVEN = ("Const", "Placeholder", "ReadVariableOp")
 _ADDITIVE = ("Sub", "AddV2", "Add", "AddN", "BiasAdd", "Sum", "Mean", "SquaredDifference", "BiasAddGrad")
 
 
@@ -47,7 +48,7 @@ class Side:
 
     def as_dict(self) -> dict[str, Any]:
         row = self.row
-        numbers = ("elements", *_SIGNS, *_BAD, *_NUMBERS)
+        numbers = ("elements", *_SIGNS, *_BAD, *NUMBERS)
         return {
             "seq": row.seq,
             "op_type": self.op.type,
@@ -89,6 +90,7 @@ class Diff:
     exact: bool
     parting: Parting | None
     compared: int
+    measured: int  # of those that were compared, how many have numbers
     steps: int
     largest: float  # relative difference among what is the same
     notes: tuple[str, ...]
@@ -100,7 +102,12 @@ class Diff:
             "verdict": "differ" if self.parting else "same",
             "exact": self.exact,
             "parting": self.parting.as_dict() if self.parting else None,
-            "compared": {"tensors": self.compared, "steps": self.steps, "largest_difference": self.largest},
+            "compared": {
+                "tensors": self.compared,
+                "measured": self.measured,
+                "steps": self.steps,
+                "largest_difference": self.largest,
+            },
             "notes": list(self.notes),
         }
 
@@ -116,15 +123,19 @@ def compare(first: Trace, second: Trace, exact: bool = False) -> Diff:
         pair.search()
     partings = [pair.parting for pair in pairs if pair.parting is not None]
     notes += [note for pair in pairs for note in pair.notes()]
+    for name, trace in (("A", first), ("B", second)):
+        notes += [f"{name}: {note}" for note in find_coverage(trace, Rows(trace)).notes]
     compared = sum(pair.compared for pair in pairs)
     if not compared and not partings:
-        raise TdbgError(f"Nothing in these traces can be compared: {'; '.join(notes) or 'they share no op'}.")
+        why = "; ".join(note.rstrip(".") for note in notes) or "they share no op"
+        raise TdbgError(f"Nothing in these traces can be compared: {why}.")
     return Diff(
         str(first.path),
         str(second.path),
         exact,
         min(partings, key=lambda parting: parting.step, default=None),
         compared,
+        compared - min(compared, sum(pair.unmeasured for pair in pairs)),
         len({step for pair in pairs for step in pair.steps_done}),
         max(pair.largest for pair in pairs),
         tuple(notes),
@@ -153,7 +164,9 @@ class _Pair:
         self._hashes = tuple(self._value_hashes(rows) for rows in self._rows) if exact else ({}, {})
         self._events = tuple(self._count_rows(trace) for trace in self._traces)
         self.parting: Parting | None = None
-        self.compared = self._unmatched = self._unmeasured = 0
+        self.compared = self.unmeasured = 0
+        self._unmatched = (0, 0)
+        self._apart = 0
         self.largest = 0.0
         self.steps_done: list[int] = []
 
@@ -194,20 +207,39 @@ class _Pair:
             yield portion
 
     def _read(self, side: int, steps: list[int]) -> dict[str, np.ndarray]:
-        names = (*_COLUMNS, *_SIGNS, *_BAD, *_NUMBERS)
-        return self._rows[side].arrays(
+        names = (*_COLUMNS, *_SIGNS, *_BAD, *NUMBERS)
+        rows = self._rows[side].arrays(
             f"SELECT {', '.join(names)} FROM tensors WHERE process = {self._process} AND step BETWEEN {steps[0]} AND "
             f"{steps[-1]} AND flags & {int(Flag.EVIDENCE)} = 0"
         )
+        rows = self._without_pipelines(side, rows)
+        if len(steps) == steps[-1] - steps[0] + 1:
+            return rows
+        is_shared = np.isin(rows["step"], steps)
+        return {name: column[is_shared] for name, column in rows.items()}
+
+    def _without_pipelines(self, side: int, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """A dataset's functions run apart, ahead and in any order: their rows have no place in a step. What comes of
+        them is compared where the program takes it."""
+        apart = rows["execution"] < 0
+        if not apart.any():
+            return rows
+        ops = self._programs[side].ops
+        computed = [n for n in np.unique(rows["op"][apart]).tolist() if n in ops and ops[n].type not in _GIVEN]
+        apart &= np.isin(rows["op"], computed)
+        self._apart += int(apart.sum()) if side == 0 else 0
+        return {name: column[~apart] for name, column in rows.items()}
 
     def _together(self, steps: list[int]) -> _Rows:
         first, second = self._read(0, steps), self._read(1, steps)
         pairs = self.alignment.pairs
-        numbers = {op: op for op in pairs}
-        keys = [_keys(first, numbers), _keys(second, {b: a for a, b in pairs.items()})]
-        packed = _pack(*keys)
-        _, at, other = np.intersect1d(packed[0], packed[1], assume_unique=True, return_indices=True)
-        self._unmatched += len(packed[0]) + len(packed[1]) - 2 * len(at)
+        both = [keys(first, {op: op for op in pairs}), keys(second, {b: a for a, b in pairs.items()})]
+        packed = pack(*both)
+        if np.array_equal(*packed):  # the same events in the same order
+            at = other = np.arange(len(packed[0]))
+        else:
+            _, at, other = np.intersect1d(packed[0], packed[1], assume_unique=True, return_indices=True)
+        self._unmatched = tuple(many + len(mine) - len(at) for many, mine in zip(self._unmatched, packed, strict=True))
         order = np.lexsort((first["seq"][at], first["step"][at]))
         at, other = at[order], other[order]
         return _Rows({k: v[at] for k, v in first.items()}, {k: v[other] for k, v in second.items()})
@@ -215,14 +247,14 @@ class _Pair:
     def _compare(self, both: _Rows) -> None:
         first, second = both
         measured = ((first["flags"] & second["flags"]) & int(Flag.NUMBERS)) != 0
-        self._unmeasured += int((~measured).sum())
+        self.unmeasured += int((~measured).sum())
         wrong = self._other_shape(both) | ((first["flags"] & int(Flag.BAD)) != (second["flags"] & int(Flag.BAD)))
         for name in _BAD:
             wrong |= measured & (first[name] != second[name])
-        difference = np.where(measured, _differences(first, second), 0.0)
+        difference = np.where(measured, differences(first, second), 0.0)
         if self._exact:
             allowed = np.zeros(len(both))
-            for name in (*_SIGNS, *_NUMBERS):
+            for name in (*_SIGNS, *NUMBERS):
                 wrong |= measured & ~((first[name] == second[name]) | (np.isnan(first[name]) & np.isnan(second[name])))
             wrong |= self._other_values(both)
         else:
@@ -241,11 +273,12 @@ class _Pair:
         self.largest = max(self.largest, float(difference[~wrong].max(initial=0.0)))
 
     def _other_shape(self, both: _Rows) -> np.ndarray:
-        other = both.first["elements"] != both.second["elements"]
-        pairs = np.stack([both.first["shape"], both.second["shape"]], axis=1)
-        unique, inverse = np.unique(pairs, axis=0, return_inverse=True)
-        differ = [self._dims[0].get(a) != self._dims[1].get(b) for a, b in unique.tolist()]
-        return other | np.array(differ)[inverse.reshape(-1)]
+        numbers: dict[tuple[int, ...], int] = {}
+        shapes = []
+        for rows, dims in zip(both, self._dims, strict=True):
+            known = {shape: numbers.setdefault(size, len(numbers)) for shape, size in dims.items()}
+            shapes.append(look_up(known, rows["shape"], -1))
+        return (both.first["elements"] != both.second["elements"]) | (shapes[0] != shapes[1])
 
     def _other_values(self, both: _Rows) -> np.ndarray:
         """Where both kept the whole tensor: its hash tells bits apart that no summary does."""
@@ -258,34 +291,32 @@ class _Pair:
 
     def _allowed(self, both: _Rows, difference: np.ndarray) -> np.ndarray:
         """Of the difference relative to the largest element: last places, or what earlier differences can grow to."""
-        epsilon = np.maximum(_epsilons(both.first["dtype"]), _epsilons(both.second["dtype"]))
-        summands = np.array([self._summands.get(op, 1.0) for op in both.first["op"].tolist()])
+        epsilon = np.maximum(epsilons(both.first["dtype"]), epsilons(both.second["dtype"]))
+        summands = look_up(self._summands, both.first["op"], 1.0)
         local = epsilon * (_UNITS + _PER_SUM * np.sqrt(summands))
         # A row that parts ends the search, so all before it is rounding and may be built upon.
         calm = np.where(difference <= 0.5, difference, 0)
         before = np.maximum.accumulate(np.r_[self.largest, calm[:-1]])
         return np.maximum(local, np.minimum(_GROWTH * before, 0.5))
 
-    @property
+    @cached_property
     def _summands(self) -> dict[int, float]:
         """How many numbers an op adds up for each element, as well as the sizes of its inputs tell."""
-        if not hasattr(self, "_summand_cache"):
-            sizes = {
-                op: float(size)
-                for op, size in self._rows[0].query(
-                    f"SELECT op, max(elements) FROM tensors WHERE process = {self._process} GROUP BY op"
-                )
-            }
-            found = {}
-            for op in self._programs[0].ops.values():
-                inputs = [sizes[number] for number, _ in op.inputs if number in sizes]
-                if op.number in sizes and inputs and sizes[op.number]:
-                    product = np.prod(sorted(inputs)[-2:]) if len(inputs) > 1 else inputs[0] ** 2
-                    found[op.number] = max(1.0, float(np.sqrt(product / sizes[op.number])))
-                elif op.graph < 0:
-                    found[op.number] = 256.0
-            self._summand_cache = found
-        return self._summand_cache
+        sizes = {
+            op: float(size)
+            for op, size in self._rows[0].query(
+                f"SELECT op, max(elements) FROM tensors WHERE process = {self._process} GROUP BY op"
+            )
+        }
+        found = {}
+        for op in self._programs[0].ops.values():
+            inputs = [sizes[number] for number, _ in op.inputs if number in sizes]
+            if op.number in sizes and inputs and sizes[op.number]:
+                product = np.prod(sorted(inputs)[-2:]) if len(inputs) > 1 else inputs[0] ** 2
+                found[op.number] = max(1.0, float(np.sqrt(product / sizes[op.number])))
+            elif op.graph < 0:
+                found[op.number] = 256.0
+        return found
 
     def _is_parting(self, both: _Rows, at: int, difference: float, allowed: float) -> bool:
         sides = [self._side(side, int(both[side]["seq"][at])) for side in (0, 1)]
@@ -308,7 +339,7 @@ class _Pair:
             f"SELECT max(greatest(abs(min), abs(max))) FROM tensors WHERE process = {self._process} "
             f"AND step = {first.row.step} AND op IN ({makers}) AND flags & {int(Flag.NUMBERS)} != 0"
         )
-        apart = max(abs(getattr(first.row, name) - getattr(second.row, name)) for name in _NUMBERS)
+        apart = max(abs(getattr(first.row, name) - getattr(second.row, name)) for name in NUMBERS)
         return largest is not None and apart <= allowed * largest
 
     def _side(self, side: int, seq: int) -> Side:
@@ -336,58 +367,16 @@ class _Pair:
                 line = f", the first {seen[0].type}" + (f" at line {where.line}: " if where else "")
                 line += self._programs[side].line_text(where) if where else ""
                 notes.append(f"{len(seen):,} op{'s' if len(seen) > 1 else ''} only in {name}{line}")
-        if self._unmeasured:
-            notes.append(f"{self._unmeasured:,} tensors without numbers: only shape and bad values were compared")
+        for name, many in zip("AB", self._unmatched, strict=True):
+            if many:
+                notes.append(f"{many:,} tensor{'s' if many > 1 else ''} of these steps only in {name}")
+        if self._apart:
+            notes.append(
+                f"{self._apart:,} tensors of datasets, which run apart, were compared only where they come out"
+            )
+        if self.unmeasured:
+            notes.append(f"{self.unmeasured:,} tensors without numbers: only shape and bad values were compared")
         return notes
-
-
-def _keys(columns: dict[str, np.ndarray], pair_of: dict[int, int]) -> tuple[np.ndarray, ...]:
-    """Pair, slot and kind, step, and the how-manieth of these; rows of ops that have no partner get pair -1."""
-    largest = int(columns["op"].max(initial=0)) + 1
-    lookup = np.full(largest, -1, np.int64)
-    for op, pair in pair_of.items():
-        if op < largest:
-            lookup[op] = pair
-    pair = lookup[columns["op"]]
-    port = columns["slot"].astype(np.int64) * 2 + ((columns["flags"] & int(Flag.INPUT)) != 0)
-    step = columns["step"].astype(np.int64)
-    order = np.lexsort((columns["seq"], columns["iteration"], columns["execution"], step, port, pair))
-    group = [pair[order], port[order], step[order]]
-    is_new = np.ones(len(order), bool)
-    is_new[1:] = np.any([key[1:] != key[:-1] for key in group], axis=0) if len(order) else True
-    starts = np.flatnonzero(is_new)
-    turn = np.empty(len(order), np.int64)
-    turn[order] = np.arange(len(order)) - (starts[np.cumsum(is_new) - 1] if len(order) else 0)
-    return pair, port, step, turn
-
-
-def _pack(first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]) -> list[np.ndarray]:
-    """Each key as one number; rows without a partner become numbers that occur on no other side."""
-    sizes = [int(max(a.max(initial=0), b.max(initial=0))) + 1 for a, b in zip(first, second, strict=True)]
-    packed = []
-    for side, keys in enumerate((first, second)):
-        number = np.zeros(len(keys[0]), np.int64)
-        for key, size in zip(keys, sizes, strict=True):
-            number = number * size + key
-        alone = keys[0] < 0
-        number[alone] = -1 - 2 * np.arange(int(alone.sum())) - side
-        packed.append(number)
-    return packed
-
-
-def _differences(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> np.ndarray:
-    """The largest difference of any number, relative to the largest element of both."""
-    with np.errstate(all="ignore"):
-        scale = np.fmax.reduce([np.abs(side[name]) for side in (first, second) for name in ("min", "max")])
-        apart = np.fmax.reduce([np.abs(first[name] - second[name]) for name in _NUMBERS])
-        found = np.where(apart > 0, apart / np.maximum(scale, 1e-300), 0.0)
-    only_one = np.any([np.isnan(first[name]) != np.isnan(second[name]) for name in ("min", "max")], axis=0)
-    return np.where(only_one, np.inf, np.nan_to_num(found, nan=0.0, posinf=np.inf))
-
-
-def _epsilons(dtypes: np.ndarray) -> np.ndarray:
-    table = np.array([_EPSILON.get(DType(code), _FLOAT32) if code in list(DType) else _FLOAT32 for code in range(256)])
-    return table[dtypes.astype(np.int64)]
 
 
 def _what(first: Side, second: Side, difference: float) -> str:

@@ -16,6 +16,8 @@ def _compared(diff: Diff) -> str:
 
 
 def _same(diff: Diff) -> str:
+    if diff.measured == 0:
+        return f"the same shapes and bad values in all {_compared(diff)}; numbers were not recorded"
     if diff.largest == 0:
         return f"the same numbers in all {_compared(diff)}"
     return f"the same but for rounding in all {_compared(diff)}; the largest relative difference is {diff.largest:.1e}"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow.compute as pc
+
 from tdbg.model import Phase
 from tdbg.query.program import Program
-from tdbg.query.rows import IS_BAD, Row, Rows
+from tdbg.query.rows import Row, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Reach:
 
 def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach:
     """Counts over everything bad from the origin on, in its step and later."""
-    bad = f"process = {process} AND seq >= {origin.seq} AND {IS_BAD}"
+    bad = f"seq >= {origin.seq} AND {rows.is_bad(process)}"
     per_op = rows.query(f"SELECT op, min(step), min(elements) FROM tensors WHERE {bad} GROUP BY op")
     variables: dict[str, int] = {}
     gradients, loss = 0, False
@@ -61,8 +63,8 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
             gradients += 1
         elif elements == 1 and op.phase == Phase.FORWARD and trains:
             loss = True
-    recorded = rows.query(f"SELECT DISTINCT op FROM tensors WHERE process = {process}")
-    reads = {_variable(program, number) for (number,) in recorded if _is_read(program, number)}
+    recorded = set(rows.ops.filter(pc.equal(rows.ops["process"], process))["op"].to_pylist())
+    reads = {_variable(program, number) for number in recorded if _is_read(program, number)}
     trained = _trained(program) & reads
     weights, state = (trained, reads - trained) if trained else (reads, set())
     return Reach(

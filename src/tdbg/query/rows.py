@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from tdbg.model import DType, Flag
 from tdbg.store.reader import Trace
@@ -17,8 +21,10 @@ _FIELDS = (
 
 _CONTENT = ("elements", "is_bad", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean")
 
+_MOST_EXECUTIONS = 4  # whose rows are remembered
+
 # An output (not a copy of an input kept as evidence) that holds a NaN or an infinity.
-IS_BAD = f"flags & {int(Flag.BAD)} != 0 AND flags & {int(Flag.EVIDENCE)} = 0"
+_IS_BAD = f"flags & {int(Flag.BAD)} != 0 AND flags & {int(Flag.EVIDENCE)} = 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +87,28 @@ class Rows:
     """Queries over ``tensors`` and ``executions`` of one trace."""
 
     def __init__(self, trace: Trace) -> None:
+        self._trace = trace
         self._db = Trace.connect(trace)  # the stored tables only
+        self._executions: dict[tuple[int, int], dict[tuple[int, int], list[Row]]] = {}
+
+    @cached_property
+    def ops(self) -> pa.Table:
+        """The rollup of all outputs: what can be read off it needs no look at the rows."""
+        return self._trace.rollup("ops")
+
+    @cached_property
+    def first_bad(self) -> dict[int, int]:
+        """The first event with a bad value of each process that has one."""
+        found: dict[int, int] = {}
+        for process, seq in zip(self.ops["process"].to_pylist(), self.ops["first_bad_seq"].to_pylist(), strict=True):
+            if seq >= 0:
+                found[process] = min(seq, found.get(process, seq))
+        return found
+
+    def is_bad(self, process: int) -> str:
+        """SQL for: an output that holds a NaN or an infinity. The least event lets the engine pass over the rows
+        before it, which in a long run are most."""
+        return f"process = {process} AND seq >= {self.first_bad.get(process, 1 << 62)} AND {_IS_BAD}"
 
     def query(self, sql: str, parameters: list[Any] | None = None) -> list[tuple]:
         return self._db.execute(sql, parameters or []).fetchall()
@@ -89,6 +116,28 @@ class Rows:
     def select(self, process: int, where: str, parameters: list[Any] | None = None, tail: str = "") -> list[Row]:
         sql = f"SELECT {', '.join(_FIELDS)} FROM tensors WHERE process = {process} AND ({where}) {tail}"
         return [Row(*values) for values in self.query(sql, parameters)]
+
+    def select_any(self, process: int, alternatives: Sequence[str], also: str = "true", most: int = -1) -> list[Row]:
+        """Rows for which one of several conditions holds, in the order of events. Each is asked on its own: the engine
+        skips row groups by statistics for one condition, but not for several with OR."""
+        tail = "ORDER BY seq" + (f" LIMIT {most}" if most >= 0 else "")
+        found = {
+            row.seq: row for one in alternatives for row in self.select(process, f"({one}) AND {also}", None, tail)
+        }
+        return [found[seq] for seq in sorted(found)][: most if most >= 0 else None]
+
+    def of_execution(self, process: int, execution: int) -> dict[tuple[int, int], list[Row]]:
+        """The outputs of one execution by (op, slot), in the order of events; the last few asked for are remembered."""
+        key = (process, execution)
+        if key not in self._executions:
+            found: dict[tuple[int, int], list[Row]] = defaultdict(list)
+            where = f"execution = {execution} AND flags & {int(Flag.EVIDENCE)} = 0"
+            for row in self.select(process, where, None, "ORDER BY seq"):
+                found[row.op, row.slot].append(row)
+            while len(self._executions) >= _MOST_EXECUTIONS:
+                self._executions.pop(next(iter(self._executions)))
+            self._executions[key] = found
+        return self._executions[key]
 
     def arrays(self, sql: str) -> dict[str, np.ndarray]:
         """Columns as arrays, for what is too much for records; a missing number is 0, or NaN where that exists."""

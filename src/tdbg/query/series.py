@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import pyarrow as pa
-
 from tdbg.model import DType, Flag, Phase
 from tdbg.query.call_sites import function_name
 from tdbg.query.program import Op, Program, short_path
+from tdbg.query.rows import Rows
 from tdbg.store.reader import Trace
 
 MOST_POINTS = 240
@@ -26,7 +25,8 @@ _GRADIENT, _WEIGHT = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One step, or a few neighbouring ones. ``low``, ``high``: of the finite elements; None: there were none."""
+    """One step, or a few neighbouring ones. ``low``, ``high``: of the finite elements; None: there were none, or the
+    value is a norm."""
 
     step: int
     value: float | None
@@ -46,12 +46,13 @@ class Curve:
 class Series:
     """Curves of one process of a trace."""
 
-    def __init__(self, trace: Trace, process: int, program: Program | None = None) -> None:
-        self._db = Trace.connect(trace)  # the stored tables only
+    def __init__(self, trace: Trace, process: int, program: Program | None = None, rows: Rows | None = None) -> None:
+        self._rows = rows or Rows(trace)
         self._process, self._program = process, program or Program(trace, process)
+        rollup = trace.rollup("steps")
         steps = [
             step
-            for step, of in zip(*(trace.rollup("steps")[name].to_pylist() for name in ("step", "process")), strict=True)
+            for step, of in zip(*(rollup[name].to_pylist() for name in ("step", "process")), strict=True)
             if of == process
         ]
         self._names: list[str] = []
@@ -62,18 +63,15 @@ class Series:
     def steps_per_point(self) -> int:
         return self._width
 
-    def history(self, op: int, slot: int = 0, name: str = "") -> Curve:
-        """One output over steps: mean as the value, least and greatest element, how many were bad."""
-        return self.histories([(op, slot, name)])[0]
-
     def histories(self, wanted: Sequence[tuple[int, int, str]]) -> list[Curve]:
-        """Several (op, slot, name) in one scan."""
+        """Outputs (op, slot, name) over steps, in one scan: mean as the value, least and greatest element, how many
+        were bad."""
         found: dict[tuple[int, int], list[Point]] = {(op, slot): [] for op, slot, _ in wanted}
-        for op, slot, *point in self._db.execute(
+        for op, slot, *point in self._rows.query(
             f"SELECT op, slot, {self._at} AS at, avg(mean) FILTER (NOT isnan(mean)), {_EXTREMES}, {_BAD} FROM tensors "
             f"WHERE process = {self._process} AND op IN (SELECT unnest(?)) AND {_OUTPUT} GROUP BY 1, 2, 3 ORDER BY 3",
             [[op for op, _, _ in wanted]],
-        ).fetchall():
+        ):
             if (op, slot) in found:
                 found[(op, slot)].append(Point(*point))
         ops = self._program.ops
@@ -90,6 +88,11 @@ class Series:
 
     def loss(self) -> Curve | None:
         """The scalar that the gradient starts from, as well as it can be told."""
+        found = self.loss_output()
+        return self.histories([found])[0] if found is not None else None
+
+    def loss_output(self) -> tuple[int, int, str] | None:
+        """Which output that is: op, slot and name, as ``histories`` takes them."""
         differentiated = {op.forward for op in self._program.ops.values() if op.phase == Phase.BACKWARD}
         ops = self._program.ops
         wanted = [n for n in differentiated if n in ops and ops[n].phase == Phase.FORWARD]
@@ -97,18 +100,18 @@ class Series:
         if not wanted:
             return None
         # Of the scalars the one of most steps; among those the one that was made last, which nothing follows.
-        found = self._db.execute(
+        found = self._rows.query(
             f"SELECT op FROM tensors WHERE process = {self._process} AND elements = 1 AND slot = 0 AND {_OUTPUT} "
             f"AND flags & {int(Flag.INPUT)} = 0 AND dtype BETWEEN {int(DType.FLOAT16)} AND {int(DType.FLOAT64)} "
             "AND op IN (SELECT unnest(?)) GROUP BY op ORDER BY count(DISTINCT step) DESC, op DESC LIMIT 1",
             [wanted],
-        ).fetchall()
+        )
         if not found:
             return None
         op = ops[found[0][0]]
         frame = self._program.user_frame(op)
         where = f", {short_path(frame.file)}:{frame.line}" if frame else ""
-        return self.history(op.number, 0, f"{function_name(op.type)}{where}")
+        return op.number, 0, f"{function_name(op.type)}{where}"
 
     # ---- one scan for gradients and weights
 
@@ -130,31 +133,32 @@ class Series:
             return []
         numbers = {label: number for number, label in enumerate(dict.fromkeys(labels.values()))}
         self._names = [name for _, name in numbers]
-        columns = {"op": list(labels), "kind": [kind for kind, _ in labels.values()]}
-        columns["label"] = [numbers[label] for label in labels.values()]
-        self._db.register("_labels", pa.table({name: pa.array(column, pa.int32()) for name, column in columns.items()}))
         # A weight may be read several times in a step: any read will do. A layer has several gradient tensors.
-        return self._db.execute(
-            f"""WITH per_step AS (
+        return self._rows.query(
+            f"""WITH labels AS (SELECT unnest(?)::INTEGER AS op, unnest(?)::INTEGER AS kind, unnest(?) AS label),
+            per_step AS (
                 SELECT kind, label, step, min(op) AS op, max(elements) AS elements,
                     CASE WHEN kind = {_WEIGHT} THEN max({_SQUARES}) FILTER ({_IS_MEASURED})
                          ELSE sum({_SQUARES}) FILTER ({_IS_MEASURED}) END AS squares,
-                    {_EXTREMES}, {_BAD}
-                FROM tensors JOIN _labels USING (op) WHERE process = {self._process} AND {_OUTPUT} GROUP BY 1, 2, 3),
+                    {_BAD}
+                FROM tensors JOIN labels USING (op) WHERE process = {self._process} AND {_OUTPUT} GROUP BY 1, 2, 3),
             placed AS (SELECT kind, label, min(op) AS op, max(elements) AS elements FROM per_step GROUP BY 1, 2)
-            SELECT kind, label, {self._at}, sqrt(max(squares)), min(low), max(high), sum(bad)::BIGINT FROM per_step
+            SELECT kind, label, {self._at}, sqrt(max(squares)), NULL, NULL, sum(bad)::BIGINT FROM per_step
             JOIN placed USING (kind, label) WHERE kind = {_GRADIENT} OR placed.elements > 1
                 OR NOT (SELECT bool_or(elements > 1) FROM placed WHERE kind = {_WEIGHT})
             GROUP BY 1, 2, 3, placed.op, placed.elements
-            ORDER BY 1, CASE WHEN kind = {_WEIGHT} THEN -placed.elements ELSE placed.op END, 2, 3"""
-        ).fetchall()
+            ORDER BY 1, CASE WHEN kind = {_WEIGHT} THEN -placed.elements ELSE placed.op END, 2, 3""",
+            [list(labels), [kind for kind, _ in labels.values()], [numbers[label] for label in labels.values()]],
+        )
 
     def _label(self, op: Op) -> tuple[int, str] | None:
         if op.type == "ReadVariableOp" and op.phase != Phase.UPDATE:
             name = self._program.variable_of(op)
             for ending in ("/ReadVariableOp", "/Cast"):
                 name = name.removesuffix(ending)
-            return _WEIGHT, self._place(op) if name in ("ReadVariableOp", "") else name
+            if name in ("ReadVariableOp", ""):
+                return _WEIGHT, self._place(op)
+            return _WEIGHT, name if "/" in name or op.graph < 0 else f"{name}, {self._place(op)}"
         if op.phase != Phase.BACKWARD or op.type == "ReadVariableOp":
             return None
         forward = self._program.ops.get(op.forward)

@@ -13,7 +13,7 @@ from functools import cached_property
 from tdbg.model import Phase
 from tdbg.query.lineage import Lineage
 from tdbg.query.program import Op, Program
-from tdbg.query.rows import IS_BAD, Row, Rows
+from tdbg.query.rows import Row, Rows
 
 _MOST_ROWS, _MOST_EXECUTIONS = 50_000, 400
 _RANK = {Phase.BACKWARD: 1, Phase.UPDATE: 2}
@@ -63,16 +63,23 @@ class Trouble:
         self._known = self._beside(self._firsts)
         self.lineage = Lineage(rows, program, process, self._known)
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether any bad row could be read; in a damaged trace its summaries may know of more."""
+        return bool(self._firsts)
+
     def _first_rows(self) -> list[Row]:
         found = self._rows.query(
             f"""SELECT min(seq), min(seq) FILTER (nan > 0 OR nan IS NULL) FROM tensors
-            WHERE process = {self._process} AND {IS_BAD} GROUP BY op, slot"""
+            WHERE {self._rows.is_bad(self._process)} GROUP BY op, slot"""
         )
         wanted = sorted({seq for pair in found for seq in pair if seq is not None})[:_MOST_ROWS]
         if not wanted:
             return []
         numbers = ", ".join(map(str, wanted))
-        rows = self._rows.select(self._process, f"{IS_BAD} AND seq IN ({numbers})", None, "ORDER BY seq")
+        rows = self._rows.select(
+            self._process, f"{self._rows.is_bad(self._process)} AND seq IN ({numbers})", None, "ORDER BY seq"
+        )
         return [row for row in rows if row.op in self._program.ops]
 
     def _beside(self, firsts: list[Row]) -> list[Row]:
@@ -90,12 +97,8 @@ class Trouble:
             f"SELECT execution FROM ends WHERE process = {self._process} AND list_has_any(outputs, [{tensors}])"
         )
         calls = ", ".join([numbers, *(str(execution) for (execution,) in made_in)])
-        rows = self._rows.select(
-            self._process,
-            f"{IS_BAD} AND (execution IN ({calls}) OR tensor IN ({tensors}))",
-            None,
-            f"ORDER BY seq LIMIT {_MOST_ROWS}",
-        )
+        alternatives = [f"execution IN ({calls})", f"tensor IN ({tensors})"]
+        rows = self._rows.select_any(self._process, alternatives, self._rows.is_bad(self._process), _MOST_ROWS)
         known = {row.seq: row for row in [*rows, *firsts] if row.op in self._program.ops}
         return [known[seq] for seq in sorted(known)]
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tdbg.model import Frame, Phase
 from tdbg.query.call_sites import began_inside, function_name, is_variable_after_call
 from tdbg.query.case import Case, InputFact
 from tdbg.query.causes import Cause, find_cause
-from tdbg.query.coverage import Coverage, find_coverage
+from tdbg.query.coverage import BAD_UNREADABLE, UNREADABLE, Coverage, find_coverage, unseen_before
 from tdbg.query.program import Op, Program
 from tdbg.query.reach import Reach, find_reach
-from tdbg.query.rows import IS_BAD, Row, Rows
+from tdbg.query.rows import Row, Rows
 from tdbg.query.rules import Alert, Health, find_health
 from tdbg.query.trouble import Harmless, Trouble
 from tdbg.store.reader import Trace
@@ -123,7 +123,10 @@ class Verdict:
 
     @property
     def name(self) -> str:
-        return "bad_values" if self.origins else "unhealthy" if self.alerts else "clean"
+        """``unknown`` when nothing was looked at, so that nobody takes it for clean."""
+        if self.origins or self.alerts:
+            return "bad_values" if self.origins else "unhealthy"
+        return "unknown" if self.coverage.blind else "clean"
 
     @property
     def first(self) -> Origin | None:
@@ -132,7 +135,12 @@ class Verdict:
 
     @property
     def is_trouble(self) -> bool:
-        return self.name != "clean"
+        return bool(self.origins or self.alerts)
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether nothing can be said because the trace is damaged."""
+        return not self.is_trouble and self.coverage.blind in (UNREADABLE, BAD_UNREADABLE)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -147,16 +155,22 @@ class Verdict:
         }
 
 
-def explain(trace: Trace, ignore: Collection[str] = ()) -> Verdict:
+def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None) -> Verdict:
     """All trouble of a trace, followed back to where it began; ``ignore`` names health rules that are not asked."""
-    rows = Rows(trace)
+    rows = rows or Rows(trace)
     coverage = find_coverage(trace, rows)
     origins: list[Origin] = []
     benign: list[Benign] = []
-    for (process,) in rows.query(f"SELECT DISTINCT process FROM tensors WHERE {IS_BAD} ORDER BY process"):
+    for process in sorted(rows.first_bad):
         program = Program(trace, process)
         trouble = Trouble(rows, program, process, coverage.is_partial)
-        origins += [_origin(trace, rows, program, process, row) for row in trouble.origins[:_MOST_ORIGINS]]
+        found = trouble.origins
+        if not trouble.is_readable:
+            coverage = replace(coverage, blind=BAD_UNREADABLE)
+        unseen = unseen_before(rows, trace.processes[process], found[0].step) if found else ""
+        if unseen:
+            coverage = replace(coverage, notes=(*coverage.notes, unseen))
+        origins += [_origin(trace, rows, program, process, row) for row in found[: 1 if unseen else _MOST_ORIGINS]]
         benign += [_benign(one, program) for one in trouble.harmless]
     first_bad: dict[int, int] = {}
     for origin in origins:

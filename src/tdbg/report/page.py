@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
+
+import pyarrow as pa
 
 from tdbg.model import Flag
 from tdbg.query.alerts import find_alerts
 from tdbg.query.program import Program
+from tdbg.query.rows import Rows
 from tdbg.query.series import Curve, Series
 from tdbg.query.verdict import Origin, Verdict, explain
 from tdbg.report import verdict_parts as parts
@@ -26,7 +30,8 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 def build(trace: Trace) -> str:
     """The report of a trace as it is now."""
-    verdict = explain(trace)
+    rows = Rows(trace)
+    verdict = explain(trace, rows=rows)
     programs: dict[int, Program] = {}
 
     def program(process: int) -> Program:
@@ -35,10 +40,10 @@ def build(trace: Trace) -> str:
     main = verdict.origins[0].process if verdict.origins else trace.processes[0].index
     body = [
         *_verdict(verdict, program),
-        parts.alerts_part(verdict),
+        parts.alerts_part(verdict, program(main)),
         parts.harmless_part(verdict),
-        _plots(Series(trace, main, program(main)), verdict, main, len(trace.processes)),
-        _steps(trace),
+        _plots(Series(trace, main, program(main), rows), verdict, main, len(trace.processes)),
+        _steps(find_alerts(trace, rows), verdict),
         _coverage(verdict),
         _recording(trace),
     ]
@@ -74,7 +79,11 @@ def _verdict(verdict: Verdict, program: Any) -> Iterator[Html]:
 
 def _plots(series: Series, verdict: Verdict, process: int, processes: int) -> Html:
     origin = verdict.origins[0] if verdict.origins else None
-    figures = [*_origin_plots(series, origin), *_training_plots(series)]
+    loss = series.loss_output()
+    wanted = _around(origin)
+    found = series.histories([*wanted, *([loss] if loss is not None else [])]) if wanted or loss is not None else []
+    histories, losses = found[: len(wanted)], found[len(wanted) :]
+    figures = [*_origin_plots(origin, histories), *_training_plots(series, losses)]
     notes = [f"process {process} of {processes}"] if processes > 1 else []
     if series.steps_per_point > 1:
         notes.append(f"each point stands for {series.steps_per_point:,} steps")
@@ -85,10 +94,9 @@ def _plots(series: Series, verdict: Verdict, process: int, processes: int) -> Ht
     )
 
 
-def _training_plots(series: Series) -> Iterator[Html]:
-    loss = series.loss()
-    if loss is not None and _is_drawn(loss):
-        yield plot("Loss", [loss], "the scalar that the gradient starts from, as well as it can be told")
+def _training_plots(series: Series, losses: list[Curve]) -> Iterator[Html]:
+    if any(_is_drawn(curve) for curve in losses):
+        yield plot("Loss", losses, "the scalar that the gradient starts from, as well as it can be told")
     gradients = [curve for curve in series.gradient_by_layer() if _is_drawn(curve)]
     if gradients:
         yield plot(
@@ -99,18 +107,24 @@ def _training_plots(series: Series) -> Iterator[Html]:
         yield plot("Weights", weights, "L2 norm of each variable as it was read, from count, mean and std")
 
 
-def _origin_plots(series: Series, origin: Origin | None) -> Iterator[Html]:
+def _around(origin: Origin | None) -> list[tuple[int, int, str]]:
+    """The output where bad values began and what its op read, as ``Series.histories`` takes them."""
     if origin is None:
-        return
-    said = "mean; shaded: from min to max of the finite elements"
+        return []
     facts = origin.inputs[:_MOST_INPUTS]
     # A copy that was kept as evidence has the number of the input for its slot.
     slots = [0 if fact.row.flags & Flag.EVIDENCE else fact.row.slot for fact in facts]
-    wanted = [(origin.op.number, origin.row.slot, origin.what)]
-    wanted += [(fact.op.number, slot, fact.op.type) for fact, slot in zip(facts, slots, strict=True)]
-    own, *inputs = series.histories(wanted)
+    own = (origin.op.number, origin.row.slot, origin.what)
+    return [own, *((fact.op.number, slot, fact.op.type) for fact, slot in zip(facts, slots, strict=True))]
+
+
+def _origin_plots(origin: Origin | None, histories: list[Curve]) -> Iterator[Html]:
+    if origin is None:
+        return
+    said = "mean; shaded: from min to max of the finite elements"
+    own, *inputs = histories
     yield plot(f"Where it began: {origin.what}", [own], said, band=True)
-    for fact, history in zip(facts, inputs, strict=True):
+    for fact, history in zip(origin.inputs, inputs, strict=False):
         if _is_drawn(history):
             yield plot(f"Its input {fact.index}: {fact.op.type}", [history], said, band=True)
 
@@ -122,12 +136,12 @@ def _is_drawn(curve: Curve) -> bool:
 # ---- tables
 
 
-def _steps(trace: Trace) -> Html:
-    counts: dict[int, dict[str, int]] = {}
-    alerts = find_alerts(trace)
+def _steps(alerts: pa.Table, verdict: Verdict) -> Html:
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
     for step, kind in zip(alerts["step"].to_pylist(), alerts["kind"].to_pylist(), strict=True):
-        of_step = counts.setdefault(step, {})
-        of_step[kind] = of_step.get(kind, 0) + 1
+        counts[step][kind] += 1
+    for alert in verdict.alerts:
+        counts[alert.step]["training_health"] += 1
     if not counts:
         return join(tag("h2", "Alerts by step"), tag("p", "There are none.", class_="dim"))
     kinds = sorted({kind for of_step in counts.values() for kind in of_step})
@@ -136,7 +150,7 @@ def _steps(trace: Trace) -> Html:
     left = len(counts) - len(shown)
     return join(
         tag("h2", "Alerts by step"),
-        tag("p", "For each tensor or function the step where it began.", class_="dim"),
+        tag("p", "For each tensor, function or line the step where it began; harmless ones count too.", class_="dim"),
         parts.table([("step", True), *((kind.replace("_", " "), True) for kind in kinds)], rows, is_narrow=True),
         tag("p", f"and {left:,} more steps", class_="dim") if left else None,
     )
@@ -148,7 +162,7 @@ def _count(number: int | None) -> str:
 
 def _coverage(verdict: Verdict) -> Html:
     coverage = verdict.coverage
-    notes = [tag("li", note) for note in coverage.notes]
+    notes = [tag("li", note) for note in (*coverage.notes, *verdict.health.notes())]
     return join(
         tag("h2", "What was looked at, and what was not"),
         tag("p", f"{coverage.as_text()}, recorded in mode {', '.join(coverage.modes)}."),
@@ -175,6 +189,4 @@ def _recording(trace: Trace) -> Html:
         ("end", ended or trace.processes[0].state),
         ("trace", tag("code", trace.path.name)),
     ]
-    return join(
-        tag("h2", "How it was recorded"), tag("dl", *(join(tag("dt", label), tag("dd", text)) for label, text in facts))
-    )
+    return join(tag("h2", "How it was recorded"), parts.definitions(facts))

@@ -10,7 +10,9 @@ from tdbg.report.markup import Html, join, tag
 from tdbg.report.style import COLOURS
 
 _WIDTH, _HEIGHT = 520, 210
-_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 10, 10, 26
+_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 20, 10, 26
+_MOST_LINES, _MOST_STEPS = 5, 8
+_LARGEST = 4e307  # more would not leave room for the distance between two of them
 _LOGARITHMIC_FROM = 1e3  # a greatest value this many times the least
 _MOST_DOTS = 60
 
@@ -40,8 +42,21 @@ def _legend(name: str, number: int) -> Html:
     return tag("span", tag("i", style=f"background:var(--s{number})"), shown, title=name)
 
 
+def ticks(low: float, high: float, most: int, least_step: float = 0.0) -> list[float]:
+    """Round numbers from at most ``low`` to at least ``high``, about ``most`` of them, an equal step apart."""
+    step = max((high - low) / most, least_step)
+    power = math.floor(math.log10(step))
+    step = next(digit * 10.0**power for digit in (1, 2, 5, 10) if digit * 10.0**power >= step * 0.999)
+    places = max(0, 1 - power)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(number * step, places) + 0.0 for number in range(first, last + 1)]
+
+
 def short(value: float) -> str:
-    return f"{value:.3g}"
+    """A number of an axis: ``0.25``, ``2,000``, ``1e-07``."""
+    if value and not 1e-4 <= abs(value) < 1e6:
+        return f"{value:.4g}"
+    return f"{value:,.10g}"
 
 
 class _Axes:
@@ -53,18 +68,23 @@ class _Axes:
         low, high = min(values, default=0.0), max(values, default=1.0)
         self.is_logarithmic = low > 0 and high / low >= _LOGARITHMIC_FROM
         if self.is_logarithmic:
-            low, high = math.log10(low), math.log10(high)
-        room = (high - low) * 0.05 or abs(high) * 0.05 or 1.0
+            self._ticks = ticks(math.log10(low), math.log10(high), _MOST_LINES, least_step=1.0)
+        else:
+            low, high = (min(_LARGEST, max(-_LARGEST, value)) for value in (low, high))
+            room = 0.0 if high > low else abs(high) * 0.05 or 1.0
+            self._ticks = ticks(low - room, high + room, _MOST_LINES, least_step=max(abs(low), abs(high)) * 1e-7)
         self.has_values = bool(values)
-        self.low, self.high = (low if low >= 0 and not self.is_logarithmic else low - room), high + room
+        self.low, self.high = self._ticks[0], self._ticks[-1]
 
-    def x(self, step: int) -> float:
+    def x(self, step: float) -> float:
         part = (step - self.first) / (self.last - self.first) if self.last > self.first else 0.5
         return round(_LEFT + part * (_WIDTH - _LEFT - _RIGHT), 1)
 
     def y(self, value: float) -> float:
-        at = math.log10(value) if self.is_logarithmic else value
-        part = at / (self.high - self.low) - self.low / (self.high - self.low)  # the range itself may overflow less so
+        return self._height(math.log10(value) if self.is_logarithmic else value)
+
+    def _height(self, at: float) -> float:
+        part = (at - self.low) / (self.high - self.low)
         return round(_HEIGHT - _BOTTOM - min(1.0, max(0.0, part)) * (_HEIGHT - _TOP - _BOTTOM), 1)
 
     def grid(self) -> Html:
@@ -72,20 +92,25 @@ class _Axes:
         if not self.has_values:
             middle = (_WIDTH + _LEFT) / 2
             parts.append(tag("text", "no finite value at any step", x=middle, y=_HEIGHT / 2, text_anchor="middle"))
-        for part in (0.0, 0.25, 0.5, 0.75, 1.0) if self.has_values else ():
-            at = self.low * (1 - part) + self.high * part
-            y = _HEIGHT - _BOTTOM - part * (_HEIGHT - _TOP - _BOTTOM)
-            value = 10**at if self.is_logarithmic else at
+        for at in self._ticks if self.has_values else ():
+            y = self._height(at)
             parts.append(tag("line", class_="grid", x1=_LEFT, x2=_WIDTH - _RIGHT, y1=y, y2=y))
-            parts.append(tag("text", short(value), x=_LEFT - 6, y=y + 4, text_anchor="end"))
-        ticks = sorted({self.first, (self.first + self.last) // 2, self.last})
-        for number, step in enumerate(ticks):
-            anchor = (
-                "middle" if len(ticks) == 1 else ("start", "middle", "end")[number if len(ticks) == 3 else 2 * number]
-            )
-            label = f"step {step:,}" if number == 0 else f"{step:,}"
-            parts.append(tag("text", label, x=self.x(step), y=_HEIGHT - 8, text_anchor=anchor))
+            label = (
+                short(float(f"1e{at:.0f}")) if self.is_logarithmic else short(at)
+            )  # 1e400 is infinite, 10**400 fails
+            parts.append(tag("text", label, x=_LEFT - 6, y=y + 4, text_anchor="end"))
+        parts.append(tag("text", "step", x=_LEFT - 14, y=_HEIGHT - 8, text_anchor="end"))
+        for step in self._steps():
+            y = _HEIGHT - _BOTTOM
+            parts.append(tag("line", class_="grid", x1=self.x(step), x2=self.x(step), y1=y, y2=y + 4))
+            parts.append(tag("text", f"{step:,.0f}", x=self.x(step), y=_HEIGHT - 8, text_anchor="middle"))
         return join(*parts)
+
+    def _steps(self) -> list[float]:
+        if self.first == self.last:
+            return [self.first]
+        found = ticks(self.first, self.last, _MOST_STEPS, least_step=1.0)
+        return [step for step in found if self.first <= step <= self.last]
 
     def curve(self, curve: Curve, number: int, band: bool) -> Html:
         colour = f"var(--s{number})"
@@ -113,8 +138,11 @@ class _Axes:
     def _band(self, curve: Curve, colour: str) -> Html | None:
         known = [(p.step, p.low, p.high) for p in curve.points if p.low is not None and p.high is not None]
         known = [(step, low, high) for step, low, high in known if low > 0 or not self.is_logarithmic]
-        if len(known) < 2:
+        if not known:
             return None
+        if len(known) == 1:
+            ((step, low, high),) = known
+            return tag("path", d=f"M{self.x(step)} {self.y(low)}V{self.y(high)}", style=f"stroke:{colour}", opacity=0.4)
         there = [f"{self.x(step)} {self.y(high)}" for step, _, high in known]
         back = [f"{self.x(step)} {self.y(low)}" for step, low, _ in reversed(known)]
         return tag("path", class_="band", d=f"M{'L'.join([*there, *back])}Z", style=f"fill:{colour}")

@@ -2,20 +2,21 @@
 
 CSS = """
 :root{color-scheme:light dark;--bg:#fff;--panel:#f6f7f9;--ink:#1b1f24;--dim:#5b6570;--line:#d9dee4;--bad:#b4231a;
---badbg:#fdecea;--good:#1a7f37;--add:#e3f6e8;--del:#fde8e7;--s0:#0b62c4;--s1:#c2410c;--s2:#15803d;--s3:#8b2fc9;
+--badbg:#fdecea;--good:#1a7f37;--warn:#9a6700;--add:#e3f6e8;--del:#fde8e7;--s0:#0b62c4;--s1:#c2410c;--s2:#15803d;--s3:#8b2fc9;
 --s4:#0e7490;--s5:#be185d;--s6:#7c6a0a;--s7:#475569}
 @media(prefers-color-scheme:dark){:root{--bg:#14171b;--panel:#1d2228;--ink:#e6e9ed;--dim:#9aa5b1;--line:#333b45;
---bad:#ff8178;--badbg:#3a1f1e;--good:#63d188;--add:#173222;--del:#3a1f1e;--s0:#6cb0ff;--s1:#ffa063;--s2:#63d188;
+--bad:#ff8178;--badbg:#3a1f1e;--good:#63d188;--warn:#e3b341;--add:#173222;--del:#3a1f1e;--s0:#6cb0ff;--s1:#ffa063;--s2:#63d188;
 --s3:#d59bff;--s4:#5fd3e6;--s5:#ff8cc0;--s6:#dccb5c;--s7:#aab4c0}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1120px;padding:24px 20px 60px;background:var(--bg);color:var(--ink);
 font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;overflow-wrap:anywhere}
 h1{font-size:22px;line-height:1.3;margin:4px 0 12px}
-h2{font-size:17px;margin:36px 0 10px}h3{font-size:15px;margin:14px 0 6px}
-p{margin:6px 0}.dim,caption,figcaption{color:var(--dim)}.bad{color:var(--bad)}.good{color:var(--good)}
+h2{font-size:17px;margin:36px 0 10px}h3{font-size:15px;margin:14px 0 6px}.panel>h3:first-child{margin-top:0}
+p{margin:6px 0}.dim,caption,figcaption{color:var(--dim)}.bad{color:var(--bad)}.warn{color:var(--warn)}
 code,pre,.mono{font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .panel{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:14px 16px;margin:12px 0}
 .verdict{border-left:5px solid var(--bad)}.verdict.clean{border-left-color:var(--good)}
+.verdict.warned{border-left-color:var(--warn)}
 pre{margin:8px 0;padding:8px 0;background:var(--bg);border:1px solid var(--line);border-radius:6px;overflow-x:auto}
 pre span{display:block;padding:0 12px;min-width:max-content;white-space:pre}
 pre .here{background:var(--badbg);font-weight:600}

@@ -8,10 +8,13 @@ from typing import Any
 from tdbg.model import Frame
 from tdbg.query.case import InputFact
 from tdbg.query.program import Program, short_path
+from tdbg.query.rules import Alert
+from tdbg.query.trial import Trial
 from tdbg.query.verdict import Origin, Verdict
 from tdbg.report.markup import Html, join, tag
 
 _BEFORE, _AFTER = 4, 3
+_MOST_ALERTS, _MOST_HARMLESS, _MOST_INPUTS = 50, 20, 8
 _PHASE = {"backward": " in the gradient", "update": " in the update", "data": " in the data"}
 
 
@@ -50,14 +53,27 @@ def headline(origin: Origin) -> str:
 
 
 def clean_panel(verdict: Verdict) -> Html:
-    blind = verdict.coverage.blind
-    said = blind or f"No bad values in {verdict.coverage.as_text()}"
-    return tag(
-        "section",
-        tag("h1", said),
-        None if blind else tag("p", "Every recorded tensor was looked at for NaN and infinity.", class_="dim"),
-        class_="panel verdict" if blind else "panel verdict clean",
-    )
+    """What is said where no bad value began: that all is well, that training is not healthy, or that nobody looked."""
+    coverage = verdict.coverage
+    if coverage.blind:
+        return _panel("verdict", tag("h1", coverage.blind))
+    if verdict.alerts:
+        said = f"No bad values in {coverage.as_text()}. What follows shows in the numbers all the same."
+        count = f"{len(verdict.alerts)} alert{'s' if len(verdict.alerts) > 1 else ''}"
+        return _panel(
+            "verdict warned",
+            tag("h1", f"Training is not healthy: {count}", class_="warn"),
+            tag("p", said, class_="dim"),
+        )
+    said = "Every recorded tensor was looked at for NaN and infinity"
+    said += "; what did no harm, such as a mask, is listed below." if verdict.benign else "."
+    if coverage.is_partial or coverage.notes:
+        said += " Not everything was recorded: what was not is said at the end."
+    return _panel("verdict clean", tag("h1", f"No bad values in {coverage.as_text()}"), tag("p", said, class_="dim"))
+
+
+def _panel(kind: str, *content: Any) -> Html:
+    return tag("section", *content, class_=f"panel {kind}")
 
 
 def origin_panel(origin: Origin, program: Program, is_first: bool) -> Html:
@@ -71,27 +87,29 @@ def origin_panel(origin: Origin, program: Program, is_first: bool) -> Html:
         facts.append(("reached", origin.reach.as_text()))
     facts.append(("op", f"{origin.op.type} “{origin.op.name}”, output {origin.row.slot}, {origin.row.label}"))
     facts.append(("event", f"#{origin.row.seq:,} of process {origin.process}"))
-    return tag(
-        "section",
+    return _panel(
+        "verdict",
         tag("p", "first bad value" if is_first else "and, on its own, bad value", class_="dim"),
         tag("h1" if is_first else "h3", headline(origin), class_="bad"),
         where,
-        _source(origin, program),
-        tag("dl", *(join(tag("dt", label), tag("dd", content)) for label, content in facts)),
+        _source(frame, program),
+        definitions(facts),
         _numbers(origin),
         _fix(origin, program),
-        class_="panel verdict",
     )
 
 
-def _source(origin: Origin, program: Program) -> Html | None:
-    if origin.frame is None:
+def definitions(facts: Iterable[tuple[str, Any]]) -> Html:
+    """Names and what is said of them, side by side."""
+    return tag("dl", *(join(tag("dt", label), tag("dd", content)) for label, content in facts))
+
+
+def _source(frame: Frame | None, program: Program) -> Html | None:
+    if frame is None:
         return None
-    lines = program.lines_around(origin.frame, _BEFORE, _AFTER)
+    lines = program.lines_around(frame, _BEFORE, _AFTER)
     marked = [
-        tag(
-            "span", tag("span", f"{at:>5}", class_="n"), line or " ", class_="here" if at == origin.frame.line else None
-        )
+        tag("span", tag("span", f"{at:>5}", class_="n"), line or " ", class_="here" if at == frame.line else None)
         for at, line in lines
     ]
     return tag("pre", *marked) if lines else tag("p", "The source of this file was not kept.", class_="dim")
@@ -101,7 +119,7 @@ def _numbers(origin: Origin) -> Html:
     header = [("", False), ("from", False)]
     header += [(name, True) for name in ("elements", "min", "max", "mean", "std", "zeros", "NaN", "-inf", "+inf")]
     rows = [("output", origin.what, *_row(origin.row))]
-    rows += [(f"input {fact.index}", _made_by(fact), *_row(fact.row)) for fact in origin.inputs[:8]]
+    rows += [(f"input {fact.index}", _made_by(fact), *_row(fact.row)) for fact in origin.inputs[:_MOST_INPUTS]]
     return table(header, rows)
 
 
@@ -124,18 +142,29 @@ def _fix(origin: Origin, program: Program) -> Html | None:
         old = [tag("span", f"- {line}", class_="del") for line in program.statement_text(origin.frame).splitlines()]
         parts.append(tag("pre", *old, *(tag("span", f"+ {line}", class_="add") for line in fix.code.splitlines())))
     if fix.trial is not None:
-        parts.append(tag("p", f"Tried on {fix.trial.on}: {fix.trial.before} → {fix.trial.after}"))
+        parts.append(_trial(fix.trial))
     else:
         parts.append(tag("p", f"Not executed: {fix.not_executed}"))
     return join(*parts)
 
 
+def _trial(trial: Trial) -> Html:
+    return join(
+        tag("p", f"Tried on {trial.on}:"),
+        table(
+            [("", False), ("result", False)],
+            [("as it is", trial.before), ("with the fix", trial.after)],
+            is_narrow=True,
+        ),
+    )
+
+
 def harmless_part(verdict: Verdict) -> Html | None:
     if not verdict.benign:
         return None
-    rows = [(one.reason, place(one.frame), one.text, number(one.row.step)) for one in verdict.benign[:20]]
+    rows = [(place(one.frame), one.text, number(one.row.step)) for one in verdict.benign[:_MOST_HARMLESS]]
     more = len(verdict.benign) - len(rows)
-    header = [("reason", False), ("line", False), ("what", False), ("first step", True)]
+    header = [("line", False), ("what", False), ("first step", True)]
     return join(
         tag("h2", "Bad values that did no harm"),
         table(header, rows),
@@ -143,15 +172,29 @@ def harmless_part(verdict: Verdict) -> Html | None:
     )
 
 
-def alerts_part(verdict: Verdict) -> Html | None:
-    """Alerts of training health, where a verdict has them."""
-    alerts = list(getattr(verdict, "alerts", ()))
-    if not alerts:
+def alerts_part(verdict: Verdict, program: Program) -> Html | None:
+    """What was not healthy, each with its line, its numbers, why it matters and what to do."""
+    if not verdict.alerts:
         return None
-    return join(tag("h2", "Alerts"), tag("ul", *(tag("li", _alert(alert)) for alert in alerts[:50])))
+    shown, more = verdict.alerts[:_MOST_ALERTS], len(verdict.alerts) - _MOST_ALERTS
+    heading = tag("h2", "Before that, training was not healthy") if verdict.origins else None
+    return join(
+        heading,
+        *(_alert(alert, program) for alert in shown),
+        tag("p", f"and {more:,} more alerts", class_="dim") if more > 0 else None,
+    )
 
 
-def _alert(alert: Any) -> str:
-    said = getattr(alert, "text", None) or str(alert)
-    frame = getattr(alert, "frame", None)
-    return f"{place(frame)}: {said}" if frame is not None else said
+def _alert(alert: Alert, program: Program) -> Html:
+    frame = Frame(alert.file, alert.line, "", True) if alert.file and alert.line is not None else None
+    facts: list[tuple[str, Any]] = [("rule", tag("code", alert.rule)), ("from step", f"{alert.step:,}")]
+    if alert.evidence:
+        facts.append(("evidence", join(*(tag("div", sentence) for sentence in alert.evidence))))
+    facts += [("why it matters", alert.why), ("what to do", alert.fix)]
+    return _panel(
+        "verdict warned",
+        tag("h3", alert.text, class_="warn"),
+        tag("p", tag("code", place(frame))),
+        _source(frame, program),
+        definitions(facts),
+    )

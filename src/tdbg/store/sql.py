@@ -41,6 +41,7 @@ def connect(processes: Sequence[ProcessTables]) -> duckdb.DuckDBPyConnection:
             selects.append(_select(table, 0, name))
         connection.execute(f"CREATE VIEW {table} AS " + " UNION ALL ".join(selects))
     connection.execute(f"SET allowed_paths = [{', '.join(map(_quoted, allowed))}]")
+    connection.execute("SET parquet_metadata_cache = true")  # a sealed file never changes
     connection.execute("SET enable_external_access = false")
     connection.execute("SET enable_progress_bar = false")  # it is drawn on standard output, into the JSON
     connection.execute("SET lock_configuration = true")

@@ -16,7 +16,7 @@ from tdbg.query import verdict, verdict_text
 
 class Said:
     def __init__(self, is_trouble: bool) -> None:
-        self.is_trouble = is_trouble
+        self.is_trouble, self.is_unreadable = is_trouble, False
 
     def as_dict(self) -> dict[str, Any]:
         return {"verdict": "clean", "max": float("inf")}

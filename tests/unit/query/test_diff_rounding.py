@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tdbg.model import DType, Flag
-from tdbg.query.diff import _differences, _epsilons, _keys, _pack
+from tdbg.query.rounding import differences, epsilons
+from tdbg.query.row_pairs import keys, pack
 
 
 def columns(*rows: tuple[int, int, int, int]) -> dict[str, np.ndarray]:
@@ -18,7 +19,7 @@ def columns(*rows: tuple[int, int, int, int]) -> dict[str, np.ndarray]:
 
 
 def partners(first: dict, second: dict, pairs: dict[int, int]) -> list[tuple[int, int]]:
-    packed = _pack(_keys(first, {op: op for op in pairs}), _keys(second, {b: a for a, b in pairs.items()}))
+    packed = pack(keys(first, {op: op for op in pairs}), keys(second, {b: a for a, b in pairs.items()}))
     _, at, other = np.intersect1d(packed[0], packed[1], assume_unique=True, return_indices=True)
     return sorted(zip(at.tolist(), other.tolist(), strict=True))
 
@@ -39,17 +40,17 @@ def numbers(low: float, high: float, mean: float, std: float) -> dict[str, np.nd
 
 
 def test_differences_are_relative_to_the_largest_element() -> None:
-    assert _differences(numbers(-100, 50, 1e-9, 1), numbers(-100, 50, 2e-9, 1))[0] < 1e-10
-    assert _differences(numbers(0, 1, 0.5, 0.1), numbers(0, 2, 0.5, 0.1))[0] == 0.5
-    assert _differences(numbers(0, 0, 0, 0), numbers(0, 0, 0, 0))[0] == 0
+    assert differences(numbers(-100, 50, 1e-9, 1), numbers(-100, 50, 2e-9, 1))[0] < 1e-10
+    assert differences(numbers(0, 1, 0.5, 0.1), numbers(0, 2, 0.5, 0.1))[0] == 0.5
+    assert differences(numbers(0, 0, 0, 0), numbers(0, 0, 0, 0))[0] == 0
 
 
 def test_a_side_without_a_finite_number_is_infinitely_far_away() -> None:
     nothing = numbers(*[np.nan] * 4)
-    assert _differences(nothing, nothing)[0] == 0
-    assert _differences(nothing, numbers(0, 1, 0.5, 0.1))[0] == np.inf
+    assert differences(nothing, nothing)[0] == 0
+    assert differences(nothing, numbers(0, 1, 0.5, 0.1))[0] == np.inf
 
 
 def test_coarser_types_round_more() -> None:
-    half, single, double = _epsilons(np.array([DType.FLOAT16, DType.FLOAT32, DType.FLOAT64]))
+    half, single, double = epsilons(np.array([DType.FLOAT16, DType.FLOAT32, DType.FLOAT64]))
     assert half > single > double

@@ -9,7 +9,7 @@ from tdbg.query.causes.wording import in_wide, number
 
 @rule()
 def only_what_is_known(case: Case) -> Cause | None:
-    if not case.inputs:
+    if not case.inputs or (case.is_filtered and not case.knows_inputs):
         return None
     known = [fact.row for fact in case.inputs if fact.row.min is not None and fact.row.max is not None]
     finite = all(not fact.row.is_bad for fact in case.inputs)
