@@ -131,3 +131,16 @@ class Process:
     started: int
     mode: Mode
     versions: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfiledNode:
+    """One node that ran on one device while a run was profiled; times are in nanoseconds."""
+
+    node: str
+    type: str  # "" where it is not known
+    device: str
+    start: int  # since the epoch
+    op_time: int  # its kernel alone
+    exec_time: int  # with what the executor did around it
+    frame: Frame | None = None  # the user's line that made it

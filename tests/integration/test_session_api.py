@@ -178,6 +178,18 @@ def test_watch_fn_says_what_is_dumped(net, tmp_path):
         tf_debug.DumpingDebugWrapperSession(net, tmp_path / "other", watch_fn="mm")
 
 
+def test_a_filter_finds_what_tensorflow_merged(net, tmp_path):
+    with net.graph.as_default():
+        chain = tf.math.sqrt(tf.nn.relu(net.net["mm"], name="relu"), name="root")
+        other = tf.reduce_sum(chain, name="other")
+    wrapper = tf_debug.DumpingDebugWrapperSession(
+        net, tmp_path, watch_fn=lambda fetches, feeds: tf_debug.WatchOptions(op_type_regex_allowlist="Sqrt$")
+    )
+    wrapper.run(other, {net.net["x"]: ones()})
+    (datum,) = tf_debug.DebugDumpDir(runs_of(tmp_path)[0]).dumped_tensor_data
+    assert datum.node_name == "root/unary_ops_composition" and datum.get_tensor().tolist() == [[2.0] * 4] * 2
+
+
 def test_a_debug_op_that_does_not_take_every_type(net, tmp_path):
     def watch(fetches, feeds):
         return tf_debug.WatchOptions(

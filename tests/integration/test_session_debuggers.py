@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -114,7 +115,8 @@ def test_run_options_at_the_prompt(net, commands, capsys):
     assert said.count("ERROR: ") == 6 and 'tensor filter "nothing" does not exist' in said
     assert "-p, --profile" in said
     assert "run-end: run #1" not in said and '1 dumped tensor(s) passing filter "my_filter"' in said
-    assert "µs in ops" in said  # run -p
+    assert "µs in ops; the slowest:" in said  # run -p
+    assert re.search(r"µs  Log +log  test_session_debuggers.py:\d+\n", said)
     assert "run-end: run #4: 1 fetch (loss:0); 1 feed (x:0)\n1 dumped tensor(s)" in said
     assert errors.count("the program goes on without the debugger") == 1
 
@@ -146,6 +148,30 @@ def test_a_filter_that_nothing_passes_is_said_at_the_end(net, capsys):
     assert "no tensor passed the filter has_inf_or_nan in 3 runs" in capsys.readouterr().err
 
 
+def test_a_forked_child_leaves_the_dumps_to_its_parent(tmp_path):
+    ran = run_program(
+        """
+        import os
+        import sys
+        import tensorflow.compat.v1 as tf
+        from tdbg.tensorflow import debug as tf_debug
+
+        tf.disable_eager_execution()
+        sess = tf_debug.LocalCLIDebugWrapperSession(tf.Session(), dump_root="shown")
+        dumping = tf_debug.DumpingDebugWrapperSession(tf.Session(), "dumps")
+        child = os.fork()
+        if child == 0:
+            sys.exit(0)
+        os.waitpid(child, 0)
+        print("still there:", os.path.isdir("shown"))
+        """,
+        "",
+        tmp_path,
+    )
+    assert "still there: True" in ran.stdout, ran.stderr
+    assert not (tmp_path / "shown").exists()
+
+
 def test_an_error_is_shown_and_leaves_run(net, commands, capsys):
     with session_of(net) as session:
         other = v1.placeholder(tf.float32, [None], name="other")
@@ -160,6 +186,8 @@ def test_an_error_is_shown_and_leaves_run(net, commands, capsys):
     assert said.count("!!! An error occurred during the run !!!") == 2
     assert said.count("Op:  total (AddV2)") == 2
     assert "input 0: log:0  float32, shape (2,) in this run" in said
+    assert "input 1: other:0  float32, shape (3,) in this run" in said
+    assert "InvalidArgumentError: Incompatible shapes: [2] vs. [3]\n" in said and "Try: compare the shapes" in said
     assert "# the line of the sum" in said
 
 
@@ -223,6 +251,35 @@ def test_the_guides_programs(tmp_path):
     assert not glob.glob(f"{tmp_path}/tfdbg_*") and not (tmp_path / "lots_of_space").exists()
 
 
+def test_ops_of_the_debugger_that_fail_do_not_fail_the_program(tmp_path):
+    """Here TensorFlow refuses to dump more bytes, in the middle of the first run."""
+    ran = run_program(
+        """
+        import os
+
+        os.environ["TFDBG_DISK_BYTES_LIMIT"] = "20"
+        import tensorflow.compat.v1 as tf
+        from tdbg.tensorflow import debug as tf_debug
+
+        tf.disable_eager_execution()
+        x = tf.placeholder(tf.float32, [None], name="x")
+        y = tf.log(tf.nn.relu(x), name="y")
+        for wrapper, root in (
+            (tf_debug.DumpingDebugWrapperSession, "dumps"),
+            (tf_debug.LocalCLIDebugWrapperSession, "shown"),
+        ):
+            session = wrapper(tf.Session(), root)
+            print([float(session.run(y, {x: [1.0, value]})[0]) for value in (1.0, 2.0)])
+        """,
+        "run\n" * 5,
+        tmp_path,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.count("[0.0, 0.0]") == 2
+    assert ran.stderr.count("tdbg: the debugger's own ops failed in a run") == 2, ran.stderr
+    assert "exhausted file-system byte-size allowance" in ran.stderr
+
+
 # ---- hooks
 
 
@@ -250,6 +307,18 @@ def test_a_hook_serves_one_session_after_the_other(net, tmp_path):
             session.run(net["loss"], {net["x"]: [1.0]})
     assert len(glob.glob(f"{tmp_path}/run_*")) == 2
     assert all(tf_debug.DebugDumpDir(path).partition_graphs() for path in glob.glob(f"{tmp_path}/run_*"))
+
+
+def test_a_hook_is_switched_off_and_on(net, tmp_path):
+    hook = tf_debug.DumpingDebugHook(tmp_path)
+    hook.enabled = False
+    with v1.train.MonitoredSession(hooks=[hook]) as session:
+        for number in range(4):
+            session.run(net["loss"], {net["x"]: [1.0]})
+            hook.enabled = number in (0, 1)
+    assert [int(path.rsplit("_", 1)[1]) for path in sorted(glob.glob(f"{tmp_path}/run_*"))] == [1, 2]
+    with pytest.raises(TypeError, match="bogus"):
+        tf_debug.DumpingDebugHook(tmp_path, bogus=1)
 
 
 def test_the_prompt_comes_before_the_nan_hook_ends_the_program(net, commands, capsys):

@@ -24,6 +24,7 @@ class Node:
     device: str = ""
     input: list[str] = field(default_factory=list)
     packed: list[Buffer] = field(default_factory=list)
+    runtime_name: str = ""
 
     def attributes(self) -> dict[str, Any]:
         found = {}
@@ -59,6 +60,7 @@ def _node(data: Buffer) -> Node:
             node.op = text(data[at:stop])
         elif number == 4:
             node.device = text(data[at:stop])
+    node.runtime_name = node.name
     return node
 
 

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from tdbg.debug_events.rows import Shapes
 from tdbg.dumps.events import DumpedTensor, read_tensor
 from tdbg.dumps.folder import TensorFile, runs_in
-from tdbg.dumps.program import Program
+from tdbg.dumps.program import GraphOfRun, Program
 from tdbg.dumps.runs import UNREADABLE, Damage, Run, RunFolder
-from tdbg.dumps.runtime_graph import NEXT_ITERATION, Op, RuntimeGraph
+from tdbg.dumps.runtime_graph import MOVERS, Op, RuntimeGraph
 from tdbg.dumps.tensor_rows import READERS, Numbers, numbers_of
 from tdbg.errors import TdbgError
 from tdbg.model import Flag
@@ -94,7 +94,7 @@ class _Import:
         self._damage = Damage()
         self._shapes = Shapes()
         self._program = Program()
-        self._graphs: dict[str, RuntimeGraph] = {}  # by folder
+        self._graphs: dict[str, GraphOfRun] = {}  # by folder
         self._rows: dict[str, list] = defaultdict(list)
         self._evidence: dict[int, int] = defaultdict(int)  # by op
         self._seq = 0
@@ -158,7 +158,8 @@ class _Import:
     # ---- one run
 
     def _execution(self, number: int, folder: RunFolder, run: Run) -> _Execution:
-        graph = self._graphs[folder.files.root]
+        found = self._graphs[folder.files.root]
+        graph = found.graph
         if run.global_step >= 0:
             self._step = run.global_step
         elif graph.trains:
@@ -166,12 +167,12 @@ class _Import:
         execution = _Execution(number, max(self._step, 0), run, graph, folder)
         for device, files in run.tensors.items():
             for file in self._wanted(files):
-                op = self._program.op_of(graph, device, file.node)
+                op = self._program.op_of(found, device, file.node)
                 place = (op.number, file.name.slot)
                 dump = _Dump(op, file, _iteration(op, len(execution.by_output[place])))
                 execution.dumps.append(dump)
                 execution.by_output[place].append(dump)
-                op.observed = True
+                op.has_rows = True
         execution.dumps.sort(key=lambda dump: (dump.file.name.order, dump.op.number))
         return execution
 
@@ -234,7 +235,8 @@ class _Import:
         dump.op.dtypes.setdefault(dump.file.name.slot, numbers.dtype)
         flags = Flag.INPUT if dump.op.is_feed else 0
         evidence: list[tuple[DumpedTensor, Numbers]] = []
-        if numbers.is_bad and not dump.op.is_feed and self._evidence[dump.op.number] < _MOST_EVIDENCE:
+        can_make = not dump.op.is_feed and dump.op.type not in MOVERS
+        if numbers.is_bad and can_make and self._evidence[dump.op.number] < _MOST_EVIDENCE:
             evidence = self._inputs_of(execution, dump)
             if evidence:
                 flags |= Flag.ORIGIN
@@ -325,16 +327,13 @@ class _Import:
 
 
 def _iteration(op: Op, nth: int) -> int:
-    """The n-th dump of one output is of round n; what a loop hands on is of the next. Loops in loops cannot be told."""
-    if op.loops != 1:
-        return -1
-    return nth + (op.type in NEXT_ITERATION)
+    """The n-th dump of one output is of round n. Loops in loops cannot be told."""
+    return nth if op.loops == 1 else -1
 
 
 def _seen_by(reader: _Dump, dumps: list[_Dump]) -> _Dump | None:
     """Which dump of an input the reader saw: of its own round, else the last one before it."""
-    wanted = reader.iteration - (reader.op.type in NEXT_ITERATION)
-    same = [dump for dump in dumps if dump.iteration == wanted]
+    same = [dump for dump in dumps if dump.iteration == reader.iteration]
     before = [dump for dump in dumps if dump.file.name.order <= reader.file.name.order]
     likely = same or before or dumps
     return likely[-1] if likely else None

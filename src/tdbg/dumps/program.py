@@ -6,10 +6,19 @@ import json
 import os
 from collections.abc import Iterator
 from hashlib import blake2b
+from typing import NamedTuple
 
-from tdbg.dumps.graph_def import Node
 from tdbg.dumps.runs import Run, RunFolder
-from tdbg.dumps.runtime_graph import UNKNOWN_TYPE, Op, RuntimeGraph, build_graph
+from tdbg.dumps.runtime_graph import UNKNOWN_TYPE, Op, Partition, RuntimeGraph, build_graph
+
+_REMEMBERED = 256  # contents of graph files
+
+
+class GraphOfRun(NamedTuple):
+    """A graph, and how the nodes that are named anew in each run are called there, by device."""
+
+    graph: RuntimeGraph
+    names: dict[str, dict[str, str]]
 
 
 class Program:
@@ -18,7 +27,7 @@ class Program:
     def __init__(self) -> None:
         self.ops: list[Op] = []
         self._graphs: dict[bytes, RuntimeGraph] = {}
-        self._by_files: dict[bytes, RuntimeGraph] = {}
+        self._by_files: dict[bytes, GraphOfRun] = {}
         self._first_runs: list[Run] = []  # of each graph
         self._sites: dict[int, int] = {}
         self._variables: dict[str, int] = {}
@@ -27,7 +36,7 @@ class Program:
     def graphs(self) -> list[RuntimeGraph]:
         return list(self._graphs.values())
 
-    def graph_of(self, folder: RunFolder, run: Run) -> RuntimeGraph:
+    def graph_of(self, folder: RunFolder, run: Run) -> GraphOfRun:
         """Runs that asked for the same and ran the same nodes share a graph; in the file of each is the name of its own
         folder, so the files alone do not tell."""
         files = list(folder.graphs())
@@ -35,15 +44,18 @@ class Program:
         content = [graph.replace(place, b"") for _, graphs in files for graph in graphs]
         asked = repr((run.fetches, run.targets, run.feeds)).encode("utf-8", "replace")
         same_files = blake2b(b"\0".join((asked, *content))).digest()
-        graph = self._by_files.get(same_files)
-        if graph is None:
-            graph = self._by_nodes([(device, folder.nodes(graphs)) for device, graphs in files], run)
-            self._by_files[same_files] = graph
-        return graph
+        found = self._by_files.get(same_files)
+        if found is None:
+            partitions = [Partition(device, folder.nodes(graphs)) for device, graphs in files]
+            graph = self._by_nodes(partitions, asked, run)
+            found = GraphOfRun(graph, {part.device: part.lasting_names for part in partitions})
+            if len(self._by_files) < _REMEMBERED:
+                self._by_files[same_files] = found
+        return found
 
-    def _by_nodes(self, partitions: list[tuple[str, list[Node]]], run: Run) -> RuntimeGraph:
-        lines = ("\0".join((device, node.name, node.op, *node.input)) for device, nodes in partitions for node in nodes)
-        key = blake2b("\n".join(sorted(lines)).encode("utf-8", "replace")).digest()
+    def _by_nodes(self, partitions: list[Partition], asked: bytes, run: Run) -> RuntimeGraph:
+        lines = sorted(line for part in partitions for line in part.lines())
+        key = blake2b(asked + "\n".join(lines).encode("utf-8", "replace")).digest()
         graph = self._graphs.get(key)
         if graph is None:
             graph = self._graphs[key] = build_graph(len(self._graphs), len(self.ops), partitions)
@@ -53,9 +65,10 @@ class Program:
             self._first_runs.append(run)
         return graph
 
-    def op_of(self, graph: RuntimeGraph, device: str, node: str) -> Op:
+    def op_of(self, found: GraphOfRun, device: str, node: str) -> Op:
         """The op of a dump; made up when no graph has it."""
-        op = graph.op_of(device, node, len(self.ops))
+        lasting = found.names.get(device, {}).get(node, node)
+        op = found.graph.op_of(device, lasting, len(self.ops))
         if op.number == len(self.ops):
             self.ops.append(op)
         return op

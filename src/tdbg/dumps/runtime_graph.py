@@ -4,6 +4,7 @@ can run, with their loops, phases and the ops that they differentiate."""
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from tdbg.dumps.edges import DEBUG_PREFIX, Edges, as_dumped, is_debuggers
 from tdbg.dumps.graph_def import Node
 from tdbg.dumps.names import split_element
-from tdbg.model import Phase
+from tdbg.model import DType, Phase
 from tdbg.op_types import writes_variable
 
 UNKNOWN_TYPE = "unknown"
@@ -20,8 +21,15 @@ _FEED = re.compile(r"_arg_(?P<node>.+)_(?P<slot>\d+)_\d+")
 _FETCH = re.compile(r"_retval_(?P<node>.+)_(?P<slot>\d+)_\d+")
 _GRADIENTS = re.compile(r"(?:^|/)gradients(?:_\d+)?/(?P<rest>.*)")
 _MKL = re.compile(r"_Mkl(?:Native)?(?P<type>\w+)")
-NEXT_ITERATION = ("NextIteration", "RefNextIteration")
-_SENDS = ("_Send", "_HostSend")
+_NEXT_ITERATION = ("NextIteration", "RefNextIteration")
+# They hand on what they are given: lineage looks through them, and loops are followed by them.
+MOVERS = frozenset(
+    """Identity RefIdentity Enter RefEnter Exit RefExit NextIteration RefNextIteration Merge RefMerge Switch RefSwitch
+    LoopCond _Recv _HostRecv""".split()
+)
+_SENDS, _RECEIVES = ("_Send", "_HostSend"), ("_Recv", "_HostRecv")
+_TRANSFERS = (*_SENDS, *_RECEIVES)
+_NUMBERED = re.compile(r"(?P<node>.*)/_(?P<number>\d+)")
 _ENTER, _EXIT = ("Enter", "RefEnter"), ("Exit", "RefExit")
 Place = tuple[str, str]  # device and name of a node
 
@@ -43,8 +51,13 @@ class Op:
     loops: int = 0  # around its outputs
     is_feed: bool = False
     is_watched: bool = False  # the debugger put a node behind it
-    observed: bool = False  # there is a row of it
+    has_rows: bool = False
     dtypes: dict[int, int] = field(default_factory=dict)  # by slot, as far as its tensors tell
+
+    @property
+    def observed(self) -> bool:
+        """Whether lineage ends its look at this op."""
+        return self.has_rows and self.type not in MOVERS
 
 
 @dataclass
@@ -77,28 +90,69 @@ class RuntimeGraph:
         return op
 
 
-def build_graph(number: int, first_op: int, partitions: Sequence[tuple[str, list[Node]]]) -> RuntimeGraph:
+class Partition:
+    """The graph of one device, with transfers from and to others under names that are the same in every run.
+
+    The runtime numbers them anew whenever it makes an executor: ``a/_5`` in one run is ``a/_9`` in the next.
+    """
+
+    def __init__(self, device: str, nodes: list[Node]) -> None:
+        self.device, self.nodes = device, nodes
+        self.lasting_names = _lasting_names(nodes)
+        for node in nodes if self.lasting_names else ():
+            node.name = self.name_of(node.name)
+            node.input = [self._element(element) for element in node.input]
+        self.edges = Edges(nodes)
+
+    def name_of(self, runtime_name: str) -> str:
+        return self.lasting_names.get(runtime_name, runtime_name)
+
+    def _element(self, element: str) -> str:
+        if element.startswith("^"):
+            return f"^{self.name_of(element[1:])}"
+        node, slot = split_element(element)
+        return self.name_of(node) if slot is None else f"{self.name_of(node)}:{slot}"
+
+    def lines(self) -> Iterator[str]:
+        """What tells it from other graphs."""
+        edges = self.edges
+        for name, op_type in edges.op_types.items():
+            yield "\0".join((self.device, name, op_type, *edges.inputs[name], "^", *edges.control_inputs[name]))
+
+
+def _lasting_names(nodes: list[Node]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    counts: dict[tuple[str, str], int] = defaultdict(int)
+    numbered = [(match, node) for node in nodes if node.op in _TRANSFERS and (match := _NUMBERED.fullmatch(node.name))]
+    for match, node in sorted(numbered, key=lambda pair: int(pair[0]["number"])):
+        place = (match["node"], node.op)
+        found[node.name] = f"{match['node']}/{node.op}_{counts[place]}"
+        counts[place] += 1
+    return found
+
+
+def build_graph(number: int, first_op: int, partitions: Sequence[Partition]) -> RuntimeGraph:
     """Numbers the ops from ``first_op`` on."""
     nodes: dict[Place, Node] = {}
     inputs: dict[Place, list[Place | None]] = {}
     slots: dict[Place, list[int]] = {}
     controls: dict[Place, list[Place]] = {}
     watched: set[Place] = set()
-    for device, part in partitions:
-        edges = Edges(part)
-        nodes |= {(device, as_dumped(node.name)): node for node in part if not is_debuggers(node.name)}
+    for part in partitions:
+        device, edges = part.device, part.edges
+        nodes |= {(device, as_dumped(node.name)): node for node in part.nodes if not is_debuggers(node.name)}
         for name, elements in edges.inputs.items():
             split = [split_element(element) for element in elements]
             inputs[device, name] = [(device, source) for source, _ in split]
             slots[device, name] = [slot or 0 for _, slot in split]
         for name, sources in edges.control_inputs.items():
             controls[device, name] = [(device, source) for source in sources]
-        watched |= {(device, name) for name in _watched_names(part)}
+        watched |= {(device, part.name_of(name)) for name in _watched_names(part.nodes)}
     attributes = {place: node.attributes() for place, node in nodes.items()}
     _join_devices(nodes, attributes, inputs, slots)
     graph = RuntimeGraph(number, {}, [])
     for place in _in_order(nodes, inputs, controls):
-        graph.ops[place] = _op(first_op + len(graph.ops), number, place, nodes[place], attributes[place])
+        graph.ops[place] = _op(first_op + len(graph.ops), number, place[0], nodes[place], attributes[place])
     for place, op in graph.ops.items():
         found = [graph.ops.get(source) if source else None for source in inputs[place]]
         op.inputs = [(one.number if one else -1, slot) for one, slot in zip(found, slots[place], strict=True)]
@@ -106,6 +160,7 @@ def build_graph(number: int, first_op: int, partitions: Sequence[tuple[str, list
         op.is_watched = place in watched
         if op.type == "_Retval" and _FETCH.fullmatch(place[1]) and op.inputs:
             graph.results.append(op.inputs[0])
+    _find_handles(graph)
     _count_loops(graph)
     _find_forward_ops(graph)
     return graph
@@ -127,7 +182,7 @@ def _join_devices(
     """What one device receives is what another sent under the same name."""
     sent = {attributes[place].get("tensor_name"): place for place, node in nodes.items() if node.op in _SENDS}
     for place, node in nodes.items():
-        if node.op in ("_Recv", "_HostRecv"):
+        if node.op in _RECEIVES:
             sender = sent.get(attributes[place].get("tensor_name"))
             if sender is not None:
                 inputs[place], slots[place] = [sender], [0]
@@ -140,7 +195,7 @@ def _in_order(
 
     def waits_for(place: Place) -> Iterator[Place]:
         for source in (*inputs[place], *controls[place]):
-            if source in nodes and nodes[source].op not in NEXT_ITERATION:
+            if source in nodes and nodes[source].op not in _NEXT_ITERATION:
                 yield source
 
     done: dict[Place, bool] = {}  # False while it waits
@@ -162,8 +217,8 @@ def _in_order(
     return order
 
 
-def _op(number: int, graph: int, place: Place, node: Node, attributes: dict[str, Any]) -> Op:
-    device, name = place
+def _op(number: int, graph: int, device: str, node: Node, attributes: dict[str, Any]) -> Op:
+    name = as_dumped(node.runtime_name)
     fed = _FEED.fullmatch(name) if node.op in ("_Arg", "_Recv") else None
     if fed is not None:
         attributes = attributes | {"runtime_name": name, "runtime_type": node.op}
@@ -189,6 +244,29 @@ def phase_of_node(name: str, op_type: str) -> Phase:
     if writes_variable(op_type):
         return Phase.OTHER if name.endswith("/Assign") else Phase.UPDATE  # that is how a variable's first value is set
     return Phase.FORWARD
+
+
+def _find_handles(graph: RuntimeGraph) -> None:
+    """A handle stands for its variable by whatever way it got into a loop, and what is taken off a stack comes from
+    what was put on it."""
+    by_number = {op.number: op for op in graph.ops.values()}
+
+    def behind(source: tuple[int, int]) -> tuple[int, int]:
+        seen: set[int] = set()
+        while source[0] in by_number and source[0] not in seen:
+            seen.add(source[0])
+            op = by_number[source[0]]
+            if op.type not in MOVERS or op.attributes.get("T") != DType.RESOURCE.label or not op.inputs:
+                break
+            source = op.inputs[0]
+        return source
+
+    for op in graph.ops.values():
+        op.inputs = [behind(source) for source in op.inputs]
+    pushes = [op for op in graph.ops.values() if op.type.startswith("StackPush") and len(op.inputs) > 1]
+    for op in graph.ops.values():
+        if op.type.startswith("StackPop"):
+            op.inputs += [push.inputs[1] for push in pushes if push.inputs[0] == op.inputs[0]]
 
 
 def _count_loops(graph: RuntimeGraph) -> None:

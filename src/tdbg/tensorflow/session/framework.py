@@ -49,6 +49,23 @@ __all__ = [
 ]
 
 
+# An op that could not write or send its tensor: the disk is full, or the server has gone.
+_DEBUG_NODE = re.compile(r"__dbg_\S+_\d+_Debug")
+
+
+class _DebuggerFailed(Exception):
+    """A run failed because of the debugger."""
+
+
+def _cause(error: BaseException) -> str:
+    """TensorFlow looks for the op of the debugger in the user's graph, and says that there is none; what happened is
+    in the error before that one."""
+    first = error
+    while first.__context__ is not None:
+        first = first.__context__
+    return str(first).strip().partition("\n")[0]
+
+
 class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta):
     """Wraps a Session or a MonitoredSession. What it does not know itself it asks of the session that it wraps.
 
@@ -243,6 +260,13 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
         run = call.with_options
         try:
             return self._ending(response, own_metadata, lambda: run(own_options, own_metadata))
+        except _DebuggerFailed as failed:
+            self.enabled = False
+            self._say_once(
+                f"the debugger's own ops failed in a run ({failed}); it is begun again without the debugger, which "
+                "stays off. What the run had already changed (variables, queues) may be changed twice"
+            )
+            return call.plain(options, run_metadata)
         finally:
             if run_metadata is not None:
                 run_metadata.CopyFrom(own_metadata)
@@ -253,8 +277,11 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
         """Runs, and sees to it that the callbacks learn how it ended."""
         try:
             values = run()
-        except tf.errors.OpError as error:
-            if self._pass_through_operrors:
+        except (tf.errors.OpError, ValueError) as error:
+            if _DEBUG_NODE.search(str(error)):
+                self.on_run_abandoned(response)
+                raise _DebuggerFailed(_cause(error)) from None
+            if not isinstance(error, tf.errors.OpError) or self._pass_through_operrors:
                 self.on_run_abandoned(response)
             else:
                 self._end(response, metadata, error)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from tensorflow.python.client import session as sessions
 
 from tdbg.capture import faults
+from tdbg.tensorflow.session.debug_nodes import PREFIXES, take_out
 from tdbg.tensorflow.session.runs import Run, Runs
-
-_OURS = ("__copy_", "__dbg_")
 
 
 class Interception:
@@ -20,6 +20,7 @@ class Interception:
         self._runs, self._on_this_thread = runs, on_this_thread
         self._is_on = False
         self._originals: list[tuple[str, Any, Any]] = []
+        self._last = threading.local()  # the thread's last run
 
     def install(self) -> None:
         self._is_on = True
@@ -68,6 +69,7 @@ class Interception:
                 error = raised
                 raise
             finally:
+                self._last.run = run
                 with faults.guard("recording the end of a Session's run"):
                     self._runs.ends(run, results, error)
 
@@ -77,9 +79,13 @@ class Interception:
         def run(
             session: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
         ) -> Any:
+            self._last.run = None
             results = original(session, fetches, feed_dict, options, run_metadata)
-            if run_metadata is not None and self._is_on:
-                _leave_out_ours(run_metadata)
+            if run_metadata is not None and self._is_on and options is not None and not _has_watches(options):
+                with faults.guard("handing back a run's metadata"):
+                    _leave_out_ours(run_metadata)
+                    if self._last.run is not None:
+                        self._runs.profiled(self._last.run, run_metadata, session.graph)
             return results
 
         return run
@@ -127,10 +133,16 @@ class _Callable:
         return results[0]
 
 
+def _has_watches(options: Any) -> bool:
+    return bool(options.debug_options.debug_tensor_watch_opts)
+
+
 def _leave_out_ours(metadata: Any) -> None:
     """The nodes that the runtime put behind the user's are not the user's."""
+    for graph in metadata.partition_graphs:
+        take_out(graph)
     for device in metadata.step_stats.dev_stats:
-        kept = [node for node in device.node_stats if not node.node_name.startswith(_OURS)]
+        kept = [node for node in device.node_stats if not node.node_name.startswith(PREFIXES)]
         if len(kept) < len(device.node_stats):
             copies = [type(node).FromString(node.SerializeToString()) for node in kept]
             del device.node_stats[:]

@@ -7,7 +7,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import tensorflow as tf
@@ -15,6 +15,7 @@ import tensorflow as tf
 from tdbg.capture import faults
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir, has_inf_or_nan
 from tdbg.tensorflow.session.dump_root import DumpRoot, RunDump
+from tdbg.tensorflow.session.error_texts import error_lines
 from tdbg.tensorflow.session.filters import TensorFilter
 from tdbg.tensorflow.session.framework import BaseDebugWrapperSession
 from tdbg.tensorflow.session.line_prompt import LinePrompt
@@ -30,7 +31,6 @@ from tdbg.tensorflow.session.requests import (
     OnSessionInitRequest,
     OnSessionInitResponse,
 )
-from tdbg.tensorflow.session.texts import error_lines
 
 UI_TYPES: dict[str, Callable[[Any], Prompt]] = dict.fromkeys(
     ("curses", "readline", "screen"), lambda config_file_path: LinePrompt()
@@ -44,9 +44,10 @@ class _Search:
 
     name: str = ""
     runs: int = 0
+    process: int = field(default_factory=os.getpid)
 
     def end(self) -> None:
-        if self.name:
+        if self.name and os.getpid() == self.process:
             faults.say(f"no tensor passed the filter {self.name} in {self.runs} runs")
         self.name = ""
 
@@ -75,6 +76,8 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
     default it is in the system's folder for temporary files. ``ui_type`` is "curses", "readline" or "screen". The
     filter ``has_inf_or_nan`` is there already; ``add_tensor_filter`` adds others.
     """
+
+    _wants_partition_graphs = False  # the runtime writes them beside the tensors
 
     def __init__(
         self,
@@ -126,7 +129,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         if isinstance(plan, _Planned):
             with self._asking, faults.guard("showing a run"):
                 if plan.action == OnRunStartAction.NON_DEBUG_RUN:
-                    self._show_error(request.tf_error)
+                    self._show_error(request.tf_error, plan.start)
                 elif plan.action == OnRunStartAction.PROFILE_RUN:
                     self._ask(RunEnd(plan.start, self.graph, error=request.tf_error, profile=request.run_metadata))
                 else:
@@ -162,8 +165,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         assert plan.dump is not None
         folder = self._root.finish(plan.dump).folder
         try:
-            graphs = request.run_metadata.partition_graphs if request.run_metadata else None
-            dump = DebugDumpDir(str(folder), partition_graphs=graphs)
+            dump = DebugDumpDir(str(folder))
             dump.set_python_graph(self.graph)
             passed = exclude = ""
             if self._until:
@@ -190,10 +192,10 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         if action.kind == Kind.DETACH:
             self.enabled, self._next = False, None
 
-    def _show_error(self, error: Any) -> None:
+    def _show_error(self, error: Any, start: RunStart) -> None:
         """An error of a run without the debugger. That the input is at its end is how many programs end their loop."""
         if error is not None and not isinstance(error, tf.errors.OutOfRangeError):
-            print(*error_lines(error, self.graph), sep="\n", flush=True)
+            print(*error_lines(error, start.feeds), sep="\n", flush=True)
 
     def _is_disk_usage_reset_each_run(self) -> bool:
         return True

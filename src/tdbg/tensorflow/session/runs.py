@@ -24,6 +24,7 @@ from tdbg.model import Mode, Phase
 from tdbg.tensorflow.op_kinds import writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs, behind
 from tdbg.tensorflow.session.outside import Outside
+from tdbg.tensorflow.session.profile import record_profile
 from tdbg.tensorflow.session.runtime_graphs import OP, RuntimeGraph
 
 _VARIABLES = frozenset("VarHandleOp VariableV2 Variable".split())
@@ -148,6 +149,11 @@ class Runs:
             self._steps.gradient()
             self._steps.update()
 
+    def profiled(self, run: Run, metadata: Any, graph: Any) -> None:
+        """The program asked for how long each node took; that is kept too."""
+        if run.execution >= 0:
+            record_profile(metadata, graph, run.execution, self._sources.of_frames, self._recorder.add)
+
     def _delete(self, run: Run) -> None:
         if run.outside is None:
             tf_session.TF_DeleteBuffer(run.options)
@@ -263,5 +269,6 @@ def _clear(folder: str) -> None:
 def _told(error: BaseException) -> str:
     op = getattr(error, "op", None)
     where = f" at {op.name} ({op.type})" if op is not None else ""
-    lines = str(getattr(error, "message", "") or error).strip().splitlines()
-    return f"Session.run failed{where}: {type(error).__name__}: {lines[0] if lines else ''}"
+    text = str(getattr(error, "message", "") or error)
+    lines = [line.strip() for line in text.partition("[[")[0].splitlines() if line.strip()]
+    return f"Session.run failed{where}: {type(error).__name__}: {lines[-1] if lines else text}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -25,18 +26,17 @@ from tdbg.tensorflow import attributes
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.op_kinds import ENTRANCES, RISKY, SAFE, SILENT, writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs
+from tdbg.tensorflow.session.debug_nodes import Tensor, take_out, tensor_of
 from tdbg.tensorflow.session.matching import Matching, fed_name
 from tdbg.tensorflow.signatures import NOT_TRACED
 
 OP = "TdbgSession"
-_DEBUGGING = ("__copy_", "__dbg_")
 _PLUMBING = frozenset("_Send _Recv _HostSend _HostRecv _Retval _DeviceRetval".split())
+_SENT = re.compile(r"edge_\d+_(.+)$")
 _REFERENCES = ("VariableV2", "Variable")  # where they are made is where they are read
 _RISKY = RISKY | {"_UnaryOpsComposition"}
 _CARRY_HANDLES = frozenset("Identity Enter Switch RefSwitch Merge RefMerge NextIteration Exit RefEnter".split())
 _FROM_ARRAYS = ("TensorArrayRead", "TensorArrayGather", "TensorArrayConcat")  # the others give a flow, not values
-
-Tensor = tuple[str, int]  # node and slot
 
 
 class RuntimeGraph:
@@ -83,9 +83,9 @@ class RuntimeGraph:
     # ---- one partition
 
     def _learn(self, graph: Any) -> None:
-        nodes = {node.name: node for node in graph.node if not node.name.startswith(_DEBUGGING)}
-        copies = {node.name: _tensor(node.input[0]) for node in graph.node if node.name.startswith("__copy_")}
-        inputs = {name: [_source(text, copies) for text in _data(node)] for name, node in nodes.items()}
+        take_out(graph)
+        nodes = {node.name: node for node in graph.node}
+        inputs = {name: [tensor_of(text) for text in node.input if text[0] != "^"] for name, node in nodes.items()}
         controls = {name: [text[1:] for text in node.input if text[0] == "^" and text[1:] in nodes]
                     for name, node in nodes.items()}  # fmt: skip
         order = list(_in_order(nodes, inputs, controls))
@@ -118,8 +118,11 @@ class RuntimeGraph:
         self._write_function()
 
     def _inputs(self, name: str, nodes: dict[str, Any], inputs: dict[str, list[Tensor]]) -> list[Tensor]:
-        """A variable's handle stands for the variable, by whatever way it got into a loop, and a stack's handle for
-        what was put on the stack."""
+        """A variable's handle stands for the variable, by whatever way it got into a loop, a stack's handle for what was
+        put on the stack, and what another device sent for the op there."""
+        if nodes[name].op in ("_Recv", "_HostRecv"):
+            sent = _SENT.match(nodes[name].attr["tensor_name"].s.decode())
+            return [(sent[1], 0)] if sent else []
         found = [_handle(tensor, nodes, inputs) for tensor in inputs[name]]
         if nodes[name].op.startswith("StackPop"):
             pushes = [own for other, own in inputs.items() if nodes[other].op.startswith("StackPush")]
@@ -225,20 +228,6 @@ class RuntimeGraph:
                     self._kernels[f"{name}:{slot}"] = (
                         self._numbers[name], slot, self.number, flags, has_row, readers[name, slot], evidence,
                     )  # fmt: skip
-
-
-def _tensor(text: str) -> Tensor:
-    name, _, slot = text.partition(":")
-    return name, int(slot or 0)
-
-
-def _data(node: Any) -> list[str]:
-    return [text for text in node.input if text[0] != "^"]
-
-
-def _source(text: str, copies: dict[str, Tensor]) -> Tensor:
-    tensor = _tensor(text)
-    return copies.get(tensor[0], tensor)
 
 
 def _handle(tensor: Tensor, nodes: dict[str, Any], inputs: dict[str, list[Tensor]]) -> Tensor:
