@@ -53,7 +53,8 @@ def test_phases_and_forward_ops_by_name(tmp_path):
     nodes = (
         node("a/log", "Log"), node("gradients/a/log_grad/mul", "Mul", "a/log"), node("gradients_1/Fill", "Fill"),
         node("GradientDescent/update", "ApplyGradientDescent", "w", "gradients/a/log_grad/mul"),
-        node("w", "VariableV2"), node("w/Assign", "Assign", "w"), node("_mkl", "_MklFusedMatMul"), node("mm", "_MklMatMul"),
+        node("w", "VariableV2"), node("w/Assign", "Assign", "w"), node("_mkl", "_MklFusedMatMul"),
+        node("mm", "_MklMatMul"),
     )  # fmt: skip
     trace = imported(write_run(tmp_path / "dumps", nodes, {"a/log_0": GOOD}, 1000), tmp_path)
     ops = {op["name"]: op for op in rows(trace, "ops")}
