@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 from tensorflow.core.util import event_pb2
 
-from tdbg.dumps.folder import RunFiles, scan_run
-from tdbg.dumps.names import FEEDS_NAME, FETCHES_NAME
+from tdbg.dumps.names import CORE_METADATA_PREFIX, FEEDS_NAME, FETCHES_NAME, GRAPH_PREFIX
 from tdbg.tensorflow.session.dump_tensors import read_event
 
 
@@ -66,7 +65,8 @@ class DumpRoot:
         self._count = 0
         self._graphs: dict[tuple, list[tuple[str, Path]]] = {}
         self._lock = threading.Lock()
-        self._cleanup = weakref.finalize(self, shutil.rmtree, self._spools, ignore_errors=True)
+        self._process = os.getpid()
+        self._cleanup = weakref.finalize(self, _clear, self._spools, self._process)
 
     @classmethod
     def temporary(cls) -> DumpRoot:
@@ -91,23 +91,24 @@ class DumpRoot:
         """The run has ended: its dumps get a folder of their own."""
         try:
             dump.spool.mkdir(parents=True, exist_ok=True)
-            files = scan_run(str(dump.spool))
-            size = _size(dump.spool)
-            self._complete_graphs(dump, files)
+            found = _survey(dump.spool)
+            self._complete_graphs(dump, found)
             _write_message(dump.spool / FETCHES_NAME, dump.fetches)
             _write_message(dump.spool / FEEDS_NAME, dump.feeds)
             folder = self.path / dump.name
             dump.spool.rename(folder)
         finally:
             self._release(dump.spool)
-        return FinishedDump(folder, size)
+        return FinishedDump(folder, found.size)
 
     def discard(self, folder: Path) -> None:
         """Takes a run away again."""
         shutil.rmtree(folder, ignore_errors=True)
 
     def remove(self) -> None:
-        """Takes everything away, and the root too if it was made here."""
+        """Takes everything away, and the root too if it was made here. A forked child leaves it to its parent."""
+        if os.getpid() != self._process:
+            return
         for entry in list(self.path.iterdir()) if self.path.is_dir() else []:
             if entry.name.startswith(("run_", "_tdbg_spool_")):
                 shutil.rmtree(entry, ignore_errors=True)
@@ -120,13 +121,12 @@ class DumpRoot:
         with self._lock:
             self._free.append(spool)
 
-    def _complete_graphs(self, dump: RunDump, files: RunFiles) -> None:
+    def _complete_graphs(self, dump: RunDump, found: _Survey) -> None:
         """Keeps new graphs, and links known ones to a run whose executor had written them before."""
-        key = (dump.spool.name, dump.watched, *self._signature(dump.spool, files))
-        written = [path for device in files.devices for path in device.graphs]
-        if written:
+        key = (dump.spool.name, dump.watched, *found.signature)
+        if found.graphs:
             kept = []
-            for path in written:
+            for path in found.graphs:
                 copy = self._spools / "graphs" / uuid.uuid4().hex
                 copy.parent.mkdir(exist_ok=True)
                 _link(dump.spool / path, copy)
@@ -138,18 +138,32 @@ class DumpRoot:
             target.parent.mkdir(parents=True, exist_ok=True)
             _link(copy, target)
 
-    @staticmethod
-    def _signature(spool: Path, files: RunFiles) -> tuple[str, ...]:
-        """Feeds, fetches and targets as TensorFlow has them, which tell its executors apart."""
-        texts = [read_event(str(spool / path)).log_message.message for path in files.core_metadata]
-        return tuple(text.partition('"input_names"')[2] for text in texts)
+
+class _Survey(NamedTuple):
+    """What has to be known of a dump: its graphs, its size, and feeds, fetches and targets as TensorFlow has them,
+    which tell its executors apart."""
+
+    graphs: list[str]
+    signature: tuple[str, ...]
+    size: int
 
 
-def _size(folder: Path) -> int:
-    total = 0
-    for place, _, names in os.walk(folder):
-        total += sum(os.stat(os.path.join(place, name)).st_size for name in names)
-    return total
+def _survey(spool: Path) -> _Survey:
+    graphs, signature, size = [], [], 0
+    for place, _, names in os.walk(spool):
+        for name in names:
+            path = os.path.join(place, name)
+            size += os.stat(path).st_size
+            if name.startswith(GRAPH_PREFIX):
+                graphs.append(os.path.relpath(path, spool))
+            elif name.startswith(CORE_METADATA_PREFIX):
+                signature.append(read_event(path).log_message.message.partition('"input_names"')[2])
+    return _Survey(graphs, tuple(signature), size)
+
+
+def _clear(folder: Path, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _link(source: Path, target: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tdbg.capture import faults
@@ -59,6 +61,11 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
         self._written, self._largest = 0, 0
         self._size_lock = threading.Lock()
 
+    @property
+    def dump_root(self) -> Path:
+        """The folder of the dumped runs."""
+        return self._root.path
+
     def on_run_start(self, request: OnRunStartRequest) -> OnRunStartResponse:
         if not self._is_wanted(request.run_call_count - 1) or not self._has_room():
             return OnRunStartResponse(OnRunStartAction.NON_DEBUG_RUN, [])
@@ -84,15 +91,21 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
         if dump is None:
             return
         with faults.guard("keeping the dump of a run"):
-            size = self._root.finish(dump).size
+            folder, size = self._root.finish(dump)
+            if not size:  # the run did not begin: a fetch that does not exist, for example
+                self._root.discard(folder)
             with self._size_lock:
                 self._written += size
                 self._largest = max(self._largest, size)
 
     def _has_room(self) -> bool:
-        """Whether one more run as large as the largest so far stays below the limit."""
-        if self._written + self._largest < self._limit:
+        """Whether one more run as large as the largest so far stays below the limit, and fits on the disk."""
+        free = shutil.disk_usage(self._root.path).free
+        if self._written + self._largest < self._limit and 2 * self._largest <= free:
             return True
+        if 2 * self._largest > free:
+            self._say_once(f"the disk is almost full ({free:,} bytes): no more runs are dumped: {self._root.path}")
+            return False
         self._say_once(
             f"dumps have reached {self._written:,} bytes, and the limit is {self._limit:,}: no more are made. Raise it "
             f"with disk_limit=… or TFDBG_DISK_BYTES_LIMIT, or dump less with watch_fn, start_step, stop_step, every: "

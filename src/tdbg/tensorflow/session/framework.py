@@ -10,8 +10,8 @@ import abc
 import contextlib
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.core.protobuf import config_pb2
@@ -31,6 +31,7 @@ from tdbg.tensorflow.session.requests import (
     OnSessionInitResponse,
     check_type,
 )
+from tdbg.tensorflow.session.run_calls import Call, from_options, is_empty, of_run, of_runner
 from tdbg.tensorflow.session.watching import WatchOptions, watch_everything, watch_graph, watch_merged
 
 __all__ = [
@@ -48,14 +49,21 @@ __all__ = [
 ]
 
 
-class _Call(NamedTuple):
-    """One run() or callable: as the user made it, and with options of ours."""
+# An op that could not write or send its tensor: the disk is full, or the server has gone.
+_DEBUG_NODE = re.compile(r"__dbg_\S+_\d+_Debug")
 
-    fetches: Any
-    feed_dict: Any
-    plain: Callable[[Any, Any], Any]  # options and metadata of the user, or None
-    with_options: Callable[[Any, Any], Any] | None  # None where TensorFlow takes no options
-    is_callable_runner: bool = False
+
+class _DebuggerFailed(Exception):
+    """A run failed because of the debugger."""
+
+
+def _cause(error: BaseException) -> str:
+    """TensorFlow looks for the op of the debugger in the user's graph, and says that there is none; what happened is
+    in the error before that one."""
+    first = error
+    while first.__context__ is not None:
+        first = first.__context__
+    return str(first).strip().partition("\n")[0]
 
 
 class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta):
@@ -126,12 +134,12 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
             raise ValueError("a callable has its fetches and feeds already: fetches and feed_dict must be None.")
         args = list(callable_runner_args or ())
         if callable_runner:
-            call = _call_of_runner(callable_runner, args)
+            call = of_runner(callable_runner, args)
         elif callable_options:
             plain = self._sess._make_callable_from_options(callable_options)
-            call = self._call_from_options(callable_options, plain, args)
+            call = from_options(self._sess, callable_options, plain, args)
         else:
-            call = self._call_of_run(fetches, feed_dict)
+            call = of_run(self._sess, fetches, feed_dict)
         return self._run(call, options, run_metadata)
 
     def make_callable(self, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
@@ -142,8 +150,8 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
             if len(values) != len(feed_list or ()):
                 return plain(*values)  # which says what is wrong
             feeds = dict(zip(feed_list or (), values, strict=True))
-            call = self._call_of_run(fetches, feeds)
-            call = call._replace(plain=_call_of_runner(plain, values).plain, is_callable_runner=True)
+            call = of_run(self._sess, fetches, feeds)
+            call = call._replace(plain=of_runner(plain, values).plain, is_callable_runner=True)
             return self._run(call, options, run_metadata)
 
         return runner
@@ -153,7 +161,7 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
         plain = self._sess._make_callable_from_options(callable_options)
 
         def runner(*values: Any, run_metadata: Any = None) -> Any:
-            return self._run(self._call_from_options(callable_options, plain, values), None, run_metadata)
+            return self._run(from_options(self._sess, callable_options, plain, values), None, run_metadata)
 
         return runner
 
@@ -230,9 +238,9 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
 
     # ---- one run
 
-    def _run(self, call: _Call, options: Any, run_metadata: Any) -> Any:
+    def _run(self, call: Call, options: Any, run_metadata: Any) -> Any:
         number = self.increment_run_call_count()
-        if not self.enabled or _is_empty(call.fetches) or self._is_disabled_thread():
+        if not self.enabled or is_empty(call.fetches) or self._is_disabled_thread():
             return call.plain(options, run_metadata)
         if call.with_options is None:
             self._say_once("runs whose feeds are connected to other tensors (CallableOptions) are not debugged")
@@ -252,6 +260,13 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
         run = call.with_options
         try:
             return self._ending(response, own_metadata, lambda: run(own_options, own_metadata))
+        except _DebuggerFailed as failed:
+            self.enabled = False
+            self._say_once(
+                f"the debugger's own ops failed in a run ({failed}); it is begun again without the debugger, which "
+                "stays off. What the run had already changed (variables, queues) may be changed twice"
+            )
+            return call.plain(options, run_metadata)
         finally:
             if run_metadata is not None:
                 run_metadata.CopyFrom(own_metadata)
@@ -262,8 +277,11 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
         """Runs, and sees to it that the callbacks learn how it ended."""
         try:
             values = run()
-        except tf.errors.OpError as error:
-            if self._pass_through_operrors:
+        except (tf.errors.OpError, ValueError) as error:
+            if _DEBUG_NODE.search(str(error)):
+                self.on_run_abandoned(response)
+                raise _DebuggerFailed(_cause(error)) from None
+            if not isinstance(error, tf.errors.OpError) or self._pass_through_operrors:
                 self.on_run_abandoned(response)
             else:
                 self._end(response, metadata, error)
@@ -327,49 +345,10 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
     def _is_disabled_thread(self) -> bool:
         return self._threads is not None and not self._threads.match(threading.current_thread().name or "")
 
-    def _call_of_run(self, fetches: Any, feed_dict: Any) -> _Call:
-        def run(options: Any, metadata: Any) -> Any:
-            return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=metadata)
-
-        return _Call(fetches, feed_dict, run, run)
-
-    def _call_from_options(self, given: Any, plain: Callable[..., Any], values: Sequence[Any]) -> _Call:
-        def run(options: Any, metadata: Any) -> Any:
-            """TensorFlow's callables take no debug options, so this run is an ordinary one, by name."""
-            own = config_pb2.RunOptions()
-            own.CopyFrom(given.run_options)
-            own.MergeFrom(options)
-            fetched = self._sess.run([*given.fetch, *given.target], feeds, own, metadata)
-            return fetched[: len(given.fetch)]
-
-        feeds = dict(zip(given.feed, values, strict=True))
-        return _Call(
-            [*given.fetch, *given.target],
-            feeds,
-            lambda options, metadata: plain(*values, run_metadata=metadata),
-            None if given.tensor_connection else run,
-            is_callable_runner=True,
-        )
-
     def _say_once(self, text: str) -> None:
         if text not in self._said:
             self._said.add(text)
             faults.say(text)
-
-
-def _call_of_runner(runner: Callable[..., Any], values: Sequence[Any]) -> _Call:
-    def run(options: Any, metadata: Any) -> Any:
-        if options is None and metadata is None:
-            return runner(*values)
-        return runner(*values, options=options, run_metadata=metadata)
-
-    return _Call(None, None, run, run, is_callable_runner=True)
-
-
-def _is_empty(fetches: Any) -> bool:
-    if isinstance(fetches, Mapping):
-        fetches = list(fetches.values())
-    return isinstance(fetches, list | tuple) and all(map(_is_empty, fetches))
 
 
 class NonInteractiveDebugWrapperSession(BaseDebugWrapperSession):

@@ -14,6 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.core.protobuf import config_pb2
+from tensorflow.python.client import session as tf_session
 from tensorflow.python.training import monitored_session
 
 from tdbg.tensorflow.session.dumping import DumpingDebugWrapperSession
@@ -31,7 +32,7 @@ from tdbg.tensorflow.session.requests import (
 _CALLER = "caller"  # the key under which _HookedSession fetches what the user asked for
 
 
-class _Gate:
+class _Gate(tf_session.SessionInterface):
     """In a session's place: runs that hooks were called for go to the wrapper, everything else to the session."""
 
     def __init__(self, session: Any, wrapper: BaseDebugWrapperSession) -> None:
@@ -41,6 +42,23 @@ class _Gate:
         is_hooked = isinstance(fetches, dict) and _CALLER in fetches
         session = self._wrapper if is_hooked and self._wrapper.session is self._session else self._session
         return session.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
+
+    @property
+    def graph(self) -> Any:
+        return self._session.graph
+
+    @property
+    def sess_str(self) -> Any:
+        return self._session.sess_str
+
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> Any:
+        return self._session.partial_run_setup(fetches, feeds)
+
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+        return self._session.partial_run(handle, fetches, feed_dict)
+
+    def as_default(self) -> Any:
+        return self._session.as_default()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "_session":
@@ -54,12 +72,24 @@ class _DebugHook(tf.compat.v1.train.SessionRunHook):
     def __init__(self, make_wrapper: Callable[[Any], BaseDebugWrapperSession]) -> None:
         self._make_wrapper = make_wrapper
         self._wrapper: Any = None
+        self._enabled = True
         self._response: OnRunStartResponse | None = None  # of a run that is debugged without a gate
 
     @property
     def wrapper(self) -> Any:
         """The wrapper that debugs the runs; None before the first run."""
         return self._wrapper
+
+    @property
+    def enabled(self) -> bool:
+        """Whether runs are debugged; it can be changed at any time."""
+        return self._wrapper.enabled if self._wrapper is not None else self._enabled
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        self._enabled = value
+        if self._wrapper is not None:
+            self._wrapper.enabled = value
 
     def before_run(self, run_context: Any) -> Any:
         session = run_context.session
@@ -82,6 +112,7 @@ class _DebugHook(tf.compat.v1.train.SessionRunHook):
     def _wrap(self, session: Any) -> None:
         if self._wrapper is None:
             self._wrapper = self._make_wrapper(session)
+            self._wrapper.enabled = self._enabled
         elif self._wrapper.session is not session:
             self._wrapper._sess = session
 
@@ -144,41 +175,61 @@ class LocalCLIDebugHook(_DebugHook):
 
 
 class DumpingDebugHook(_DebugHook):
-    """Dumps each run as DumpingDebugWrapperSession does; ``options`` are its start_step, stop_step, every and
-    disk_limit."""
+    """Dumps each run as DumpingDebugWrapperSession does, with the same arguments."""
 
     def __init__(
         self,
         session_root: str | os.PathLike,
         watch_fn: Callable[[Any, Any], Any] | None = None,
         thread_name_filter: str | None = None,
-        **options: int,
+        *,
+        start_step: int = 0,
+        stop_step: int | None = None,
+        every: int = 1,
+        disk_limit: int | None = None,
     ) -> None:
         super().__init__(
-            lambda session: DumpingDebugWrapperSession(session, session_root, watch_fn, thread_name_filter, **options)
+            lambda session: DumpingDebugWrapperSession(
+                session,
+                session_root,
+                watch_fn,
+                thread_name_filter,
+                start_step=start_step,
+                stop_step=stop_step,
+                every=every,
+                disk_limit=disk_limit,
+            )
         )
 
 
 class GrpcDebugHook(_DebugHook):
-    """Sends each run to debug servers as GrpcDebugWrapperSession does; ``options`` are its start_step, stop_step and
-    every."""
+    """Sends each run to debug servers as GrpcDebugWrapperSession does, with the same arguments."""
 
     def __init__(
         self,
         grpc_debug_server_addresses: Addresses,
         watch_fn: Callable[[Any, Any], Any] | None = None,
         thread_name_filter: str | None = None,
-        **options: int,
+        *,
+        start_step: int = 0,
+        stop_step: int | None = None,
+        every: int = 1,
     ) -> None:
         super().__init__(
             lambda session: GrpcDebugWrapperSession(
-                session, grpc_debug_server_addresses, watch_fn, thread_name_filter, **options
+                session,
+                grpc_debug_server_addresses,
+                watch_fn,
+                thread_name_filter,
+                start_step=start_step,
+                stop_step=stop_step,
+                every=every,
             )
         )
 
 
 class TensorBoardDebugHook(_DebugHook):
-    """Sends each run to a debug server as TensorBoardDebugWrapperSession does.
+    """Sends each run to a debug server as TensorBoardDebugWrapperSession does, with the same arguments.
 
     With ``tensor_filter_fn(datum, tensor)`` only runs of which a tensor passes are sent: see there.
     """
@@ -190,7 +241,9 @@ class TensorBoardDebugHook(_DebugHook):
         send_traceback_and_source_code: bool = True,
         *,
         tensor_filter_fn: Filter | None = None,
-        **options: int,
+        start_step: int = 0,
+        stop_step: int | None = None,
+        every: int = 1,
     ) -> None:
         super().__init__(
             lambda session: TensorBoardDebugWrapperSession(
@@ -199,6 +252,8 @@ class TensorBoardDebugHook(_DebugHook):
                 thread_name_filter,
                 send_traceback_and_source_code,
                 tensor_filter_fn=tensor_filter_fn,
-                **options,
+                start_step=start_step,
+                stop_step=stop_step,
+                every=every,
             )
         )

@@ -7,7 +7,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import tensorflow as tf
@@ -15,6 +15,7 @@ import tensorflow as tf
 from tdbg.capture import faults
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir, has_inf_or_nan
 from tdbg.tensorflow.session.dump_root import DumpRoot, RunDump
+from tdbg.tensorflow.session.error_texts import error_lines
 from tdbg.tensorflow.session.filters import TensorFilter
 from tdbg.tensorflow.session.framework import BaseDebugWrapperSession
 from tdbg.tensorflow.session.line_prompt import LinePrompt
@@ -30,12 +31,25 @@ from tdbg.tensorflow.session.requests import (
     OnSessionInitRequest,
     OnSessionInitResponse,
 )
-from tdbg.tensorflow.session.texts import error_lines
 
 UI_TYPES: dict[str, Callable[[Any], Prompt]] = dict.fromkeys(
     ("curses", "readline", "screen"), lambda config_file_path: LinePrompt()
 )
 _PLAIN = Action(debug=False)
+
+
+@dataclass
+class _Search:
+    """The runs that ``run -f`` has gone through without a tensor that passed."""
+
+    name: str = ""
+    runs: int = 0
+    process: int = field(default_factory=os.getpid)
+
+    def end(self) -> None:
+        if self.name and os.getpid() == self.process:
+            faults.say(f"no tensor passed the filter {self.name} in {self.runs} runs")
+        self.name = ""
 
 
 class _Planned(OnRunStartResponse):
@@ -63,6 +77,8 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
     filter ``has_inf_or_nan`` is there already; ``add_tensor_filter`` adds others.
     """
 
+    _wants_partition_graphs = False  # the runtime writes them beside the tensors
+
     def __init__(
         self,
         sess: Any,
@@ -78,14 +94,14 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
             raise ValueError(f"ui_type {ui_type!r} is not known; there are: {', '.join(UI_TYPES)}")
         self._prompt = prompt or UI_TYPES[ui_type](config_file_path)
         self._root = DumpRoot(dump_root, "dump_root") if dump_root else DumpRoot.temporary()
-        self._clean_up = weakref.finalize(self, self._root.remove)
+        self._search = _Search()
+        self._clean_up = weakref.finalize(self, _end, self._search, self._root)
         self._filters: dict[str, Filter] = {"has_inf_or_nan": has_inf_or_nan}
         self._asking = threading.RLock()  # one thread at a time is asked
         self._next: Action | None = None  # what was answered at the end of a run
         self._plain_runs = 0  # still to come, before _then
         self._then: Action | None = None
         self._until: tuple[Action, TensorFilter] | None = None
-        self._runs_searched = 0
 
     def add_tensor_filter(self, filter_name: str, tensor_filter: Filter) -> None:
         """``tensor_filter(datum, tensor)`` says whether a tensor passes; ``run -f filter_name`` runs until one does."""
@@ -113,7 +129,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         if isinstance(plan, _Planned):
             with self._asking, faults.guard("showing a run"):
                 if plan.action == OnRunStartAction.NON_DEBUG_RUN:
-                    self._show_error(request.tf_error)
+                    self._show_error(request.tf_error, plan.start)
                 elif plan.action == OnRunStartAction.PROFILE_RUN:
                     self._ask(RunEnd(plan.start, self.graph, error=request.tf_error, profile=request.run_metadata))
                 else:
@@ -142,25 +158,24 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         action, self._then = self._then or _PLAIN, None
         if action.until_filter:
             self._until = action, TensorFilter(action.until_filter, self._filters[action.until_filter])
-            self._runs_searched = 0
+            self._search.name, self._search.runs = action.until_filter, 0
         return action
 
     def _look_at(self, plan: _Planned, request: OnRunEndRequest) -> None:
         assert plan.dump is not None
         folder = self._root.finish(plan.dump).folder
         try:
-            graphs = request.run_metadata.partition_graphs if request.run_metadata else None
-            dump = DebugDumpDir(str(folder), partition_graphs=graphs)
+            dump = DebugDumpDir(str(folder))
             dump.set_python_graph(self.graph)
             passed = exclude = ""
             if self._until:
                 action, tensor_filter = self._until
-                self._runs_searched += 1
+                self._search.runs += 1
                 if tensor_filter.find(dump, first_n=1, exclude_nodes=action.exclude_nodes):
                     passed, exclude = action.until_filter, action.exclude_nodes
                 elif request.tf_error is None or isinstance(request.tf_error, tf.errors.OutOfRangeError):
                     return
-                self._until = None
+                self._until, self._search.name = None, ""
             self._ask(RunEnd(plan.start, self.graph, dump, request.tf_error, passed, exclude))
         finally:
             self._root.discard(folder)
@@ -171,15 +186,21 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
 
     def _obey(self, action: Action) -> None:
         if action.kind == Kind.EXIT:
+            self._clean_up()
             print("Note: user exited from debugger CLI: Calling sys.exit(1).", file=sys.stderr)
             sys.exit(1)
         if action.kind == Kind.DETACH:
             self.enabled, self._next = False, None
 
-    def _show_error(self, error: Any) -> None:
+    def _show_error(self, error: Any, start: RunStart) -> None:
         """An error of a run without the debugger. That the input is at its end is how many programs end their loop."""
         if error is not None and not isinstance(error, tf.errors.OutOfRangeError):
-            print(*error_lines(error, self.graph), sep="\n", flush=True)
+            print(*error_lines(error, start.feeds), sep="\n", flush=True)
 
     def _is_disk_usage_reset_each_run(self) -> bool:
         return True
+
+
+def _end(search: _Search, root: DumpRoot) -> None:
+    search.end()
+    root.remove()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from tdbg.frames import is_user_file
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir, DebugTensorDatum, has_inf_or_nan
+from tdbg.tensorflow.session.error_texts import error_lines
 from tdbg.tensorflow.session.filters import TensorFilter
+from tdbg.tensorflow.session.profile import profiled_nodes
 from tdbg.tensorflow.session.prompt import RunEnd, RunStart
+from tdbg.tensorflow.session.source_lines import user_line
 
 _MOST_LINES = 10
 _BAR = "=" * 46
@@ -43,16 +44,18 @@ def run_start_lines(info: RunStart) -> list[str]:
 def run_end_lines(info: RunEnd) -> list[str]:
     lines = [f"run-end: {info.start.description}"]
     if info.error is not None:
-        lines += error_lines(info.error, info.graph, info.dump)
+        lines += error_lines(info.error, info.start.feeds, info.dump)
     if info.dump is not None:
         lines += _dump_lines(info, info.dump)
     if info.profile is not None:
-        lines += profile_lines(info.profile)
+        lines += profile_lines(info.profile, info.graph)
     return lines
 
 
 def _dump_lines(info: RunEnd, dump: DebugDumpDir) -> Iterator[str]:
     yield f"{dump.size} dumped tensor(s)"
+    if not dump.size:
+        yield "no such tensor was computed: TensorFlow may have merged it with others, or computed it beforehand"
     if info.passed_filter:
         function = info.start.filters[info.passed_filter]
         passed = TensorFilter(info.passed_filter, function).find(dump, exclude_nodes=info.exclude_nodes)
@@ -77,56 +80,17 @@ def tensor_table(dump: DebugDumpDir, data: list[DebugTensorDatum]) -> list[str]:
     return ["  ".join([*(row[n].ljust(widths[n]) for n in range(3)), row[3]]) for row in rows]
 
 
-def error_lines(error: Any, graph: Any, dump: DebugDumpDir | None = None) -> list[str]:
-    """The failed op, what went into it, where it was made, and what to look at next."""
-    op = getattr(error, "op", None)
-    message = (error.message or str(error)).strip().splitlines() or [""]
-    lines = ["!!! An error occurred during the run !!!", f"{type(error).__name__}: {message[0]}"]
-    if op is None:
-        return [*lines, "TensorFlow does not say which op failed."]
-    lines.append(f"Op:  {op.name} ({op.type})")
-    for number, tensor in enumerate(op.inputs):
-        shape = _dumped_shape(dump, tensor.name) or f"shape {tensor.shape}"
-        lines.append(f"  input {number}: {tensor.name}  {tensor.dtype.name}, {shape}")
-    lines.append("Made at:")
-    lines += [f"  {line}" for line in _user_stack(op.traceback)]
-    lines.append(f"Try: a look at the inputs above; `run -f has_inf_or_nan` if their values matter; op: {op.name}")
+def profile_lines(metadata: Any, graph: Any) -> list[str]:
+    """The nodes that took most of the time, and their lines."""
+    nodes = sorted(profiled_nodes(metadata, graph), key=lambda node: -node.op_time)
+    total = sum(node.op_time for node in nodes) // 1000
+    lines = [
+        f"{len(nodes)} nodes on {len({node.device for node in nodes})} device(s), {total:,} µs in ops; the slowest:"
+    ]
+    for node in nodes[:_MOST_LINES]:
+        place = f"  {os.path.basename(node.frame.file)}:{node.frame.line}" if node.frame else ""
+        lines.append(f"  {node.op_time / 1000:>10,.1f} µs  {node.type:<12} {node.node}{place}")
     return lines
-
-
-def profile_lines(metadata: Any) -> list[str]:
-    """The nodes that took most of the time."""
-    nodes = [
-        (stats.op_end_rel_micros - stats.op_start_rel_micros, stats.node_name, device.device)
-        for device in metadata.step_stats.dev_stats
-        for stats in device.node_stats
-    ]
-    nodes.sort(reverse=True)
-    total = sum(time for time, *_ in nodes)
-    lines = [f"{len(nodes)} nodes on {len(metadata.step_stats.dev_stats)} device(s), {total:,} µs in ops; the slowest:"]
-    return lines + [f"  {time:>8,} µs  {name}  {device}" for time, name, device in nodes[:_MOST_LINES]]
-
-
-def user_line(graph: Any, node_name: str) -> list[str]:
-    """`` -> file.py:12  the text``: where the user's code made a node, or the one that it was optimized from."""
-    name = node_name
-    while name:
-        try:
-            op = graph.get_operation_by_name(name)
-        except (KeyError, ValueError):
-            name = name.rpartition("/")[0]
-            continue
-        return [f" -> {line}" for line in _user_stack(op.traceback)[-1:]]
-    return []
-
-
-def _user_stack(traceback: Any) -> list[str]:
-    """The user's own frames, the innermost last."""
-    return [
-        f"{os.path.basename(file)}:{line}  {linecache.getline(file, line).strip()}"
-        for file, line, *_ in map(tuple, traceback or ())
-        if is_user_file(file)
-    ]
 
 
 def _bad_elements(tensor: Any) -> str:
@@ -144,11 +108,3 @@ def _op_type(dump: DebugDumpDir, datum: DebugTensorDatum) -> str:
         return dump.node_op_type(datum.node_name, device_name=datum.device_name)
     except (LookupError, ValueError):
         return "?"
-
-
-def _dumped_shape(dump: DebugDumpDir | None, tensor_name: str) -> str:
-    if dump is None:
-        return ""
-    found = [datum for datum in dump.dumped_tensor_data if datum.tensor_name == tensor_name]
-    shape = getattr(found[-1].get_tensor(), "shape", None) if found else None
-    return "" if shape is None else f"shape {tuple(shape)} in this run"

@@ -78,9 +78,8 @@ def watch_graph(
     expressions = (node_name_regex_allowlist, op_type_regex_allowlist, tensor_dtype_regex_allowlist)
     name, kind, dtype = (_matcher(expression, when_absent=True) for expression in expressions)
     tensors = _tensors(graph, lambda texts: name(texts[0]) and kind(texts[1]) and dtype(texts[2]))
-    if not any(expressions):
-        tensors = [*tensors, ("*", -1)]
-    for node, slot in tensors:
+    wildcard = [] if any(expressions) else [("*", -1)]
+    for node, slot in (*tensors, *wildcard):
         add_debug_tensor_watch(
             run_options, node, slot, debug_ops, debug_urls, tolerate_debug_op_creation_failures, global_step
         )
