@@ -1,4 +1,4 @@
-"""``tdbg run`` on TensorFlow 2.15: the line of the bug, in TensorFlow 2 and in Sessions of Estimator, Keras, tf-slim."""
+"""``tdbg run`` on TensorFlow 2.15: the line of the bug, in TensorFlow 2 and in Sessions of Estimators, Keras, slim."""
 
 from __future__ import annotations
 
