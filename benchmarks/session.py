@@ -1,7 +1,7 @@
 """What recording a Session's training loop costs: plain, under TensorFlow's own dumping wrapper, and under tdbg.
 
-Each way runs in a process of its own, one after the other. TensorFlow's wrapper makes a new executor for each run, so it
-gets fewer runs; its disk is scaled to the runs of the others, and said so. Prints a table, and JSON with --json FILE.
+Each way runs in a process of its own, one after the other. TensorFlow's wrapper makes a new executor for each run, so
+it gets fewer runs; its disk is scaled to the others' runs, and said so. Prints a table, and JSON with --json FILE.
 """
 
 from __future__ import annotations

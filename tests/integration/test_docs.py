@@ -24,7 +24,7 @@ OTHER_PAGES = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
 # The program that a page calls train.py.
 PROGRAMS = {"README.md": "keras_fit.py", "quickstart.md": "gradient_only.py", "run.md": "eager_loop.py"}
 PROGRAMS |= {"rules.md": "dead_relu.py", "diff.md": "dead_relu.py"}
-PROGRAMS |= {"debugger_v2.md": "debugger_v2_tutorial.py"}
+PROGRAMS |= {"debugger_v2.md": "debugger_v2_tutorial.py", "sessions.md": "session.py"}
 
 # Commands that are shown and not run here, each with the reason. Whoever adds one says why.
 NOT_RUN = {

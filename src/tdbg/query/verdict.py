@@ -10,6 +10,7 @@ from tdbg.model import Frame, Phase
 from tdbg.query.call_sites import began_inside, function_name, is_variable_after_call
 from tdbg.query.case import Case, InputFact
 from tdbg.query.causes import Cause, find_cause
+from tdbg.query.compositions import unfold
 from tdbg.query.coverage import Coverage, find_coverage
 from tdbg.query.program import Op, Program
 from tdbg.query.reach import Reach, find_reach
@@ -173,7 +174,7 @@ def explain(trace: Trace, ignore: Collection[str] = ()) -> Verdict:
 
 
 def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row) -> Origin:
-    case = Case(trace, rows, program, process, row)
+    case = unfold(Case(trace, rows, program, process, row))
     cause = find_cause(case)
     if cause.name == "unknown":
         cause = began_inside(rows, program, process, row, case.op) or cause

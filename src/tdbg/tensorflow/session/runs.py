@@ -33,6 +33,7 @@ _MEMORY = "/dev/shm"
 _OWN_WATCHES = "runs with debug watches of the program's own were looked at from outside only"
 _PARTIAL = "partial_run: TensorFlow does not debug partial runs, so only what was fed and fetched was looked at"
 _REMOTE = "a Session's run in another process was looked at from outside only: what was fed and fetched"
+_CHECK = "the check does not stop runs of Sessions; they are recorded"
 _FALLBACK = "without the compiled extension Sessions are looked at from outside only: what was fed and fetched"
 
 
@@ -52,9 +53,39 @@ class Signature:
         self.number, self.handles, self.is_training = number, handles, is_training
         self.graph: RuntimeGraph | None = None  # None: it cannot be looked into
         self.outside: Outside | None = None
-        self.folder = ""
+        self.folder = self.url = ""
         self.debug: Any = None  # DebugOptions
-        self.options: Any = None  # a buffer with RunOptions of these and nothing else
+        self.options: Any = None  # a buffer with RunOptions of these and nothing else; None: nothing is to be recorded
+        self._first = self._since = 0.0  # seconds: of the run that made the executor, and of all later ones
+        self._is_narrow = False
+
+    def watch(self, tensors: Sequence[tuple[str, int]]) -> None:
+        """From the next run on the runtime puts a kernel behind these. It makes a new executor then."""
+        options = config_pb2.RunOptions()
+        for node, slot in tensors:
+            options.debug_options.debug_tensor_watch_opts.add(
+                node_name=node,
+                output_slot=slot,
+                debug_ops=[OP],
+                debug_urls=[self.url],
+                tolerate_debug_op_creation_failures=True,
+            )
+        # A buffer that is replaced is not deleted: a run of another thread may be about to use it.
+        self.options = tf_session.TF_NewBufferFromString(options.SerializeToString()) if tensors else None
+        self.debug = options.debug_options
+
+    def took(self, seconds: float) -> None:
+        """A kernel that has nothing to do still costs. So once later runs took as long as the first, which made the
+        executor, another one is worth its making: with those kernels only that are needed."""
+        if self._is_narrow or self.graph is None:
+            return
+        if not self._first:
+            self._first = seconds
+            return
+        self._since += seconds
+        if self._since > self._first:
+            self._is_narrow = True
+            self.watch(self.graph.watches)
 
 
 class Run(NamedTuple):
@@ -64,8 +95,10 @@ class Run(NamedTuple):
     execution: int  # -1: not recorded
     site: int
     options: Any
-    outside: Outside | None
-    fetches: Sequence[Any]
+    began: float = 0.0
+    merged: Any = None  # options of the user's with ours: made for this run only
+    outside: Outside | None = None
+    fetches: Sequence[Any] = ()
 
 
 class Runs:
@@ -99,6 +132,12 @@ class Runs:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
+    def after_fork(self) -> None:
+        """In a forked child: a thread that held the lock does not exist here, and the folder is the parent's."""
+        self._lock = threading.RLock()
+        self._folder = None
+        self._sessions.clear()
+
     def _kernel(self, url: str, device: str, tensor: str) -> tuple | None:
         """A kernel asks which op it is behind."""
         try:
@@ -118,20 +157,22 @@ class Runs:
         if signature.is_training:
             self._steps.forward_begins()
         if not self._steps.recording:
-            return Run(signature, -1, -1, options, None, ())
+            return Run(signature, -1, -1, options)
         why = self._why_outside(session, handle)
-        merged = options
-        if why is None:
-            merged = self._options(signature, options)
+        merged = None
+        if why is None and options is not None and signature.options is not None:
+            merged = _merged(options, signature.debug)
             why = _OWN_WATCHES if merged is None else None
+        if self._recorder.config.check:
+            self._note(_CHECK)
         site = self._site()
         execution = self._lib.call_begin(site, signature.number, signature.handles)
         if why is None:
-            return Run(signature, execution, site, merged, None, ())
+            return Run(signature, execution, site, merged or signature.options or options, time.perf_counter(), merged)
         self._note(why)
         outside = self._outside(signature)
         outside.feeds(execution, feeds)
-        return Run(signature, execution, site, options, outside, fetches)
+        return Run(signature, execution, site, options, outside=outside, fetches=fetches)
 
     def ends(self, run: Run, results: Sequence[Any] | None, error: BaseException | None) -> None:
         if run.execution >= 0:
@@ -141,8 +182,10 @@ class Runs:
             self._lib.call_end(run.execution, run.site, None if error is not None else [])
             if run.signature.folder:
                 _clear(run.signature.folder)
-        if run.options is not None and run.options is not run.signature.options and run.execution >= 0:
-            self._delete(run)
+            if run.began:
+                run.signature.took(time.perf_counter() - run.began)
+        if run.merged is not None:
+            tf_session.TF_DeleteBuffer(run.merged)
         if error is not None:
             self._recorder.note("session_error", _told(error))
         elif run.signature.is_training:
@@ -153,10 +196,6 @@ class Runs:
         """The program asked for how long each node took; that is kept too."""
         if run.execution >= 0:
             record_profile(metadata, graph, run.execution, self._sources.of_frames, self._recorder.add)
-
-    def _delete(self, run: Run) -> None:
-        if run.outside is None:
-            tf_session.TF_DeleteBuffer(run.options)
 
     def _why_outside(self, session: Any, handle: Any) -> str | None:
         if handle is not None:
@@ -221,33 +260,13 @@ class Runs:
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="tdbg-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None)
         signature.folder = os.path.join(self._folder, str(signature.number))
-        url = f"file://{signature.folder}"
-        signature.graph = self._by_url[url] = RuntimeGraph(
+        signature.url = f"file://{signature.folder}"
+        signature.graph = self._by_url[signature.url] = RuntimeGraph(
             signature.number, signature.folder, graph, variables, self._recorder, self._sources, self._policy,
             self._clients, self._next_op,
         )  # fmt: skip
-        options = config_pb2.RunOptions()
         # A wildcard alone inserts nothing, so it goes with a watch of a node that does not exist.
-        for node, slot in (("tdbg/none", 0), ("*", -1)):
-            options.debug_options.debug_tensor_watch_opts.add(
-                node_name=node,
-                output_slot=slot,
-                debug_ops=[OP],
-                debug_urls=[url],
-                tolerate_debug_op_creation_failures=True,
-            )
-        signature.debug = options.debug_options
-        signature.options = tf_session.TF_NewBufferFromString(options.SerializeToString())
-
-    def _options(self, signature: Signature, given: Any) -> Any:
-        """The user's options with ours; None when they have watches of their own."""
-        if given is None:
-            return signature.options
-        merged = config_pb2.RunOptions.FromString(tf_session.TF_GetBuffer(given))
-        if merged.debug_options.debug_tensor_watch_opts:
-            return None
-        merged.debug_options.CopyFrom(signature.debug)
-        return tf_session.TF_NewBufferFromString(merged.SerializeToString())
+        signature.watch([("tdbg/none", 0), ("*", -1)])
 
     def _outside(self, signature: Signature) -> Outside:
         with self._lock:
@@ -256,6 +275,15 @@ class Runs:
                     signature.number, self._recorder, self._sources, self._policy, self._clients, self._next_op
                 )
             return signature.outside
+
+
+def _merged(given: Any, debug: Any) -> Any:
+    """A buffer with the user's options and ours; None when the user's have watches of their own."""
+    options = config_pb2.RunOptions.FromString(tf_session.TF_GetBuffer(given))
+    if options.debug_options.debug_tensor_watch_opts:
+        return None
+    options.debug_options.CopyFrom(debug)
+    return tf_session.TF_NewBufferFromString(options.SerializeToString())
 
 
 def _clear(folder: str) -> None:

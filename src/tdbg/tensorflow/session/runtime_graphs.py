@@ -64,6 +64,12 @@ class RuntimeGraph:
                 self._read_published()
             return self._kernels.get(tensor)
 
+    @property
+    def watches(self) -> list[Tensor]:
+        """The tensors whose kernels have something to do."""
+        with self._lock:
+            return [(name.rpartition(":")[0], kernel[1]) for name, kernel in self._kernels.items()]
+
     def _read_published(self) -> None:
         for file in sorted(glob.glob(os.path.join(self._folder, "_tfdbg_device*", "_tfdbg_graph*"))):
             if file in self._files:
@@ -96,30 +102,36 @@ class RuntimeGraph:
             if match.op is not None and (match.is_same or match.op.number not in self._by_client):
                 self._by_client[match.op.number] = self._numbers[name]
         absorbed = {name: self._matching.absorbed(nodes[name], matches[name], nodes) for name in order}
-        for name in order:
-            for op in absorbed[name]:
-                self._by_client.setdefault(op.number, self._numbers[name])
+        gone = {op.name: op for name in order if nodes[name].op != "Const" for op in absorbed[name]}
+        gone = {name: op for name, op in gone.items() if name not in nodes and name not in self._numbers}
+        for name, op in gone.items():
+            self._by_client[op.number] = self._number(name)
         dtypes = {name: _output_dtypes(nodes[name]) for name in order}
         types = {name: self._matching.type_of(nodes[name], matches[name]) for name in order}
         slots: dict[str, list[int]] = {}
+        read = {source for name in order if not writes_variable(types[name]) for source, _ in inputs[name]}
         for name in order:
             node, match = nodes[name], matches[name]
             if node.op == "_Retval":
                 self._results[node.attr["index"].i] = inputs[name][0]
             if node.op in _PLUMBING and not dtypes[name]:
                 continue
-            slots[name] = self._slots(node, types[name], match.op, absorbed[name], dtypes[name])
+            is_state = types[name] in _REFERENCES and name not in read  # which only an optimizer knows
+            if not is_state or self._recorder.config.every_op:
+                slots[name] = self._slots(node, types[name], match.op, absorbed[name], dtypes[name])
             self._write(node, types[name], match.op, absorbed[name], self._inputs(name, nodes, inputs), dtypes[name],
-                        bool(slots[name]))  # fmt: skip
+                        bool(slots.get(name)))  # fmt: skip
             for before in controls[name]:
                 if nodes[before].op not in _PLUMBING:
                     self._recorder.add("controls", (self._numbers[name], self._numbers[before]))
+        for op in gone.values():
+            self._write_gone(op)
         self._make_kernels(nodes, inputs, types, dtypes, slots)
         self._write_function()
 
     def _inputs(self, name: str, nodes: dict[str, Any], inputs: dict[str, list[Tensor]]) -> list[Tensor]:
-        """A variable's handle stands for the variable, by whatever way it got into a loop, a stack's handle for what was
-        put on the stack, and what another device sent for the op there."""
+        """A variable's handle stands for the variable, by whatever way it got into a loop, a stack's handle for what
+        was put on the stack, and what another device sent for the op there."""
         if nodes[name].op in ("_Recv", "_HostRecv"):
             sent = _SENT.match(nodes[name].attr["tensor_name"].s.decode())
             return [(sent[1], 0)] if sent else []
@@ -161,6 +173,28 @@ class RuntimeGraph:
             self._recorder.push_array(
                 number, 0, self.number, Flag.INPUT, tensor_util.MakeNdarray(node.attr["value"].tensor)
             )
+
+    def _write_gone(self, op: Any) -> None:
+        """An op of the program that became part of another: gradients and causes refer to it all the same."""
+        inputs = [(name, slot) for name, slot in self._matching.inputs(op) if name in self._numbers]
+        self._recorder.add(
+            "ops",
+            (
+                self._numbers[op.name],
+                self.number,
+                op.name,
+                op.type,
+                "",
+                [self._numbers[name] for name, _ in inputs],
+                [slot for _, slot in inputs],
+                [],
+                "{}",
+                op.stack,
+                int(op.phase),
+                self._by_client.get(op.forward, -1) if op.forward >= 0 else -1,
+                False,
+            ),
+        )
 
     def _write_function(self) -> None:
         """As if the run were the call of a function whose arguments are the variables: so they are followed from run to
