@@ -89,6 +89,13 @@ def recurrent(resource: bool) -> None:
     _train([train], feed, steps=4)
 
 
+def chained(resource: bool) -> None:
+    x = v1.placeholder(tf.float32, [None, 4], name="x")
+    positive = tf.nn.relu(tf.matmul(x, _weights(resource)))
+    logged = tf.math.log(positive)  # the inner log
+    _train([tf.reduce_mean(tf.sqrt(logged))], lambda step: {x: _batch(step)}, steps=1)
+
+
 def clean(resource: bool) -> None:
     x = v1.placeholder(tf.float32, [None, 4], name="x")
     y = v1.placeholder(tf.int32, [None], name="y")

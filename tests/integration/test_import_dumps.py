@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 
 import numpy as np
@@ -277,3 +278,42 @@ def test_a_trace_is_not_written_where_one_is(roots, tmp_path):
         import_dumps(roots("feed_forward"), place)
     assert list(tmp_path.iterdir()) == [place]
     shutil.rmtree(place)
+
+
+@pytest.mark.parametrize("name", ["feed_forward", "loop_v1", "two_devices", "ref_variables", "element_types"])
+def test_exported_dumps_are_read_by_stock(name, roots, tmp_path):
+    import_dumps(roots(name), tmp_path / "it.tdbg", keep_values=True)
+    assert main(["export", "--format", "tfdbg1", "-q", str(tmp_path / "it.tdbg"), str(tmp_path / "out")]) == 0
+    for folder, first in zip(sorted((tmp_path / "out").iterdir()), sorted(roots(name).glob("run_*")), strict=True):
+        again, original = stock.DebugDumpDir(str(folder), validate=False), ours.DebugDumpDir(first)
+        assert again.devices() and again.core_metadata.output_names == original.core_metadata.output_names
+        seen = 0
+        for datum in original.dumped_tensor_data:
+            value = datum.get_tensor()
+            if not isinstance(value, np.ndarray) or value.dtype.kind == "O" or "/_" in datum.node_name:
+                continue
+            place = (datum.node_name, datum.output_slot, datum.debug_op, datum.device_name)
+            assert [array.tobytes() for array in again.get_tensors(*place)] == [
+                array.tobytes() for array in original.get_tensors(*place)
+            ]
+            assert again.node_op_type(datum.node_name, datum.device_name) == original.node_op_type(*place[::3])
+            inputs = [dumps.node_inputs(datum.node_name, device_name=datum.device_name) for dumps in (again, original)]
+            lasting = [[re.sub(r"/_\d+$", "/_N", name) for name in names] for names in inputs]
+            assert lasting[0] == lasting[1]
+            seen += 1
+        assert seen
+
+
+def test_measured_tensors_are_exported_as_summaries(tmp_path):
+    train(tmp_path / "dumps")
+    import_dumps(tmp_path / "dumps", tmp_path / "it.tdbg")
+    assert main(["export", "--format", "tfdbg1", "-q", str(tmp_path / "it.tdbg"), str(tmp_path / "out")]) == 0
+    first = stock.DebugDumpDir(str(min((tmp_path / "out").iterdir())), validate=False)
+    (summary,) = first.get_tensors("p", 0, "DebugNumericSummary")
+    assert summary[:2].tolist() == [1, 8] and summary[13:].tolist() == [2, 2, 4]
+    import_dumps(tmp_path / "out", tmp_path / "again.tdbg")
+    told = explain(tdbg.open(tmp_path / "again.tdbg")).origins[0]
+    assert (told.op.name, told.row.step) == ("loss/log", 2)
+    assert (
+        main(["export", "--format", "tfdbg1", "--force", "-q", str(tmp_path / "it.tdbg"), str(tmp_path / "out")]) == 0
+    )

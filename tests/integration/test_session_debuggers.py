@@ -148,6 +148,30 @@ def test_a_filter_that_nothing_passes_is_said_at_the_end(net, capsys):
     assert "no tensor passed the filter has_inf_or_nan in 3 runs" in capsys.readouterr().err
 
 
+def test_a_forked_child_leaves_the_dumps_to_its_parent(tmp_path):
+    ran = run_program(
+        """
+        import os
+        import sys
+        import tensorflow.compat.v1 as tf
+        from tdbg.tensorflow import debug as tf_debug
+
+        tf.disable_eager_execution()
+        sess = tf_debug.LocalCLIDebugWrapperSession(tf.Session(), dump_root="shown")
+        dumping = tf_debug.DumpingDebugWrapperSession(tf.Session(), "dumps")
+        child = os.fork()
+        if child == 0:
+            sys.exit(0)
+        os.waitpid(child, 0)
+        print("still there:", os.path.isdir("shown"))
+        """,
+        "",
+        tmp_path,
+    )
+    assert "still there: True" in ran.stdout, ran.stderr
+    assert not (tmp_path / "shown").exists()
+
+
 def test_an_error_is_shown_and_leaves_run(net, commands, capsys):
     with session_of(net) as session:
         other = v1.placeholder(tf.float32, [None], name="other")

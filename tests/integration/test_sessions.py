@@ -71,6 +71,16 @@ def test_a_loop_is_looked_into(tmp_path, resource, lowered):
     assert (origin.row.step, origin.row.iteration) == (2, 3)
 
 
+def test_of_ops_that_became_one_the_right_one_is_named(tmp_path):
+    with record(tmp_path) as recorded:
+        programs.chained(True)
+    assert recorded.rows("_UnaryOpsComposition")
+    origin = explain(recorded.trace).first
+    assert (origin.op.type, origin.cause.name) == ("Log", "log_of_zero")
+    assert origin.frame.line == line_with(programs.__file__, "the inner log")
+    assert origin.inputs[0].row.zero and origin.inputs[0].row.min == 0  # behind the relu, not before
+
+
 @pytest.mark.parametrize("resource", [True, False], ids=["resource", "reference"])
 def test_a_clean_program_is_clean(tmp_path, resource):
     with record(tmp_path) as recorded:
@@ -181,6 +191,83 @@ def test_every_way_to_run(tmp_path):
     assert len([row for row in recorded.tensors if row["of"]["name"] == "y"]) == 5
     assert len([row for row in recorded.tensors if row["of"]["name"] == "free"]) == 2
     assert len({row["thread"] for row in runs}) >= 2
+
+
+def test_every_run_has_the_same_rows_however_many_there_are(tmp_path):
+    with record(tmp_path) as recorded:
+        x = v1.placeholder(tf.float32, [2], name="x")
+        y = tf.reshape(tf.square(x, name="y"), [1, 2]) / tf.constant(2.0)
+        with v1.Session() as session:
+            for number in range(300):  # somewhere here kernels that have nothing to do are left out
+                session.run(y, {x: [number, 2]})
+    rows = [row["of"]["name"] for row in recorded.tensors if row["execution"] >= 0]
+    assert {name: rows.count(name) for name in rows} == {"x": 300, "y": 300, "truediv": 300}
+    assert len(recorded.table("signatures")) == 1
+    names = [op["name"] for op in recorded.ops.values()]
+    assert len(names) == len(set(names))
+
+
+def test_queues_and_their_threads(tmp_path):
+    with record(tmp_path) as recorded:
+        queue = v1.FIFOQueue(4, [tf.float32], shapes=[[2]])
+        enqueue = queue.enqueue([tf.random.uniform([2], name="made")])
+        v1.train.add_queue_runner(v1.train.QueueRunner(queue, [enqueue] * 2))
+        y = tf.square(queue.dequeue(), name="y")
+        with v1.Session() as session:
+            coordinator = v1.train.Coordinator()
+            threads = v1.train.start_queue_runners(session, coordinator)
+            got = [float(session.run(y).sum()) for _ in range(5)]
+            coordinator.request_stop()
+            session.run(queue.close(cancel_pending_enqueues=True))
+            coordinator.join(threads)
+    seen = [row for row in recorded.tensors if row["of"]["name"] == "y"]
+    assert [row["mean"] * 2 for row in seen] == pytest.approx(got)
+    assert len({row["execution"] for row in seen}) == 5
+    made = [row for row in recorded.tensors if row["of"]["type"] == "RandomUniform"]
+    assert len({row["execution"] for row in made}) == len(made) >= 5
+
+
+def test_two_devices(tmp_path):
+    with record(tmp_path) as recorded:
+        with tf.device("/cpu:0"):
+            x = v1.placeholder(tf.float32, [2], name="x")
+            shifted = tf.add(x, -1.0, name="shifted")
+        with tf.device("/cpu:1"):
+            logged = tf.math.log(shifted)  # on the other device
+            total = tf.reduce_sum(logged)
+        with v1.Session(config=v1.ConfigProto(device_count={"CPU": 2})) as session:
+            session.run(total, {x: [1.0, 2.0]})
+    origin = explain(recorded.trace).first
+    assert origin.frame.line == line_with(__file__, "on the other device")
+    assert origin.cause.name == "log_of_zero"
+    assert {op["device"][-5:] for op in recorded.ops.values() if op["device"]} == {"CPU:0", "CPU:1"}
+    assert "shifted" in {recorded.ops[op["input_ops"][0]]["name"] for op in recorded.ops_of("_Recv")}
+
+
+def test_a_session_in_another_process(tmp_path):
+    server = (
+        "import sys, tensorflow as tf\n"
+        "server = tf.distribute.Server.create_local_server()\n"
+        "print(server.target, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", server],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        target = process.stdout.readline().strip()
+        with record(tmp_path) as recorded:
+            x = v1.placeholder(tf.float32, [1], name="x")
+            y = tf.math.log(x, name="y")
+            with v1.Session(target) as session:
+                assert session.run(y, {x: [0.0]})[0] == -np.inf
+        process.stdin.close()
+    assert [(row["of"]["name"], row["flags"] & Flag.BAD) for row in recorded.tensors] == [("x", 0), ("y", 1)]
+    assert any("another process" in text for text in texts(recorded, "sessions"))
 
 
 def test_partial_runs_are_seen_from_outside(tmp_path):

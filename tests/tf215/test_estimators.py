@@ -55,6 +55,23 @@ def test_training_evaluation_and_prediction_are_dumped_run_by_run(estimator: Any
     )
 
 
+@pytest.mark.parametrize("name", ["LocalCLIDebugHook", "DumpingDebugHook", "GrpcDebugHook", "TensorBoardDebugHook"])
+def test_one_hook_of_each_kind_serves_all_that_an_estimator_does(
+    estimator: Any, type_in: Any, capsys: Any, tmp_path: Path, name: str
+) -> None:
+    type_in(*["run"] * 30)
+    with EventListener() as server:
+        arguments = {"LocalCLIDebugHook": [], "DumpingDebugHook": ["dumps"]}
+        hook = getattr(tf_debug, name)(*arguments.get(name, [server.address]))
+        estimator.train(program.input_fn, steps=2, hooks=[hook])
+        estimator.evaluate(program.input_fn, steps=2, hooks=[hook])
+        watched = next(estimator.predict(program.input_fn, hooks=[hook]))
+    assert hook.wrapper.run_call_count == 5
+    assert watched == next(estimator.predict(program.input_fn))
+    np.testing.assert_array_equal(estimator.get_variable_value("score/kernel"), weights_after_two_steps(tmp_path))
+    assert "tdbg" not in capsys.readouterr().err
+
+
 def test_train_and_evaluate_takes_a_hook_for_each(estimator: Any) -> None:
     score, _ = tf.estimator.train_and_evaluate(
         estimator,

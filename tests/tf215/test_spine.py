@@ -1,4 +1,4 @@
-"""``tdbg run`` on TensorFlow 2.15: the line of the bug, for TensorFlow 2 and for an Estimator's Sessions."""
+"""``tdbg run`` on TensorFlow 2.15: the line of the bug, in TensorFlow 2 and in Sessions of Estimators, Keras, slim."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+HOSTS = HERE.parents[1] / "src" / "tdbg" / "examples"
 PROGRAMS = [HERE.parents[1] / "examples" / "custom_loop.py", HERE.parents[1] / "examples" / "keras_fit.py"]
-PROGRAMS += [HERE / "programs" / "nan_in_training.py"]
+PROGRAMS += [HERE / "programs" / "nan_in_training.py", HOSTS / "debug_keras.py", HOSTS / "debug_slim.py"]
 
 
 def marked_line(file: Path) -> int:
@@ -38,4 +39,5 @@ def test_the_verdict_names_the_marked_line(runs: dict[Path, subprocess.Completed
     ran = runs[file]
     assert ran.returncode == 0, ran.stderr
     verdict = json.loads(ran.stderr.splitlines()[-1])
-    assert [(origin["file"], origin["line"]) for origin in verdict["origins"]] == [(str(file), marked_line(file))]
+    origin = verdict["origins"][0]
+    assert (origin["file"], origin["line"]) == (str(file), marked_line(file))

@@ -59,7 +59,15 @@ def _check(output: Path, form: Format, force: bool) -> None:
 def _is_export(folder: Path) -> bool:
     """Whether there is nothing in it but what an export writes."""
     files = [path for path in folder.rglob("*") if not path.is_dir()]
-    return all(path.name.startswith("tfdbg_events.") or path.suffix == ".parquet" for path in files)
+    return all(_is_exported(path.relative_to(folder)) for path in files)
+
+
+def _is_exported(path: Path) -> bool:
+    if path.name.startswith("tfdbg_events.") or path.suffix == ".parquet":
+        return True
+    return any(part.startswith("run_") for part in path.parts) and any(
+        part.startswith("_tfdbg_") for part in path.parts
+    )
 
 
 def _remove(path: Path) -> None:

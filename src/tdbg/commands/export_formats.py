@@ -37,6 +37,20 @@ def _write_debug_events(trace: Trace, output: Path) -> list[str]:
     return lines
 
 
+def _write_dumps(trace: Trace, output: Path) -> list[str]:
+    from tdbg.dumps.exporter import export_process
+
+    several = len(trace.processes) > 1
+    lines = []
+    for process in trace.processes:
+        done = export_process(trace, process, output / process.name if several else output)
+        where = f"{process.name}: " if several else ""
+        lines.append(f"{where}{done.runs:,} runs and {done.tensors:,} dumps")
+        if done.left_out:
+            lines.append(f"{where}{done.left_out:,} tensors have no place there: eager ones, inner graphs, kept inputs")
+    return lines
+
+
 def _write_parquet(trace: Trace, output: Path) -> list[str]:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -97,6 +111,7 @@ def _write_npz(trace: Trace, output: Path) -> list[str]:
 
 FORMATS = {
     "tfdbg2": Format("a folder that TensorBoard's Debugger V2 reads", True, _write_debug_events),
+    "tfdbg1": Format("a dump root that TensorFlow's Session debugger reads", True, _write_dumps),
     "parquet": Format("a folder of Parquet files, one for each table", True, _write_parquet),
     "npz": Format("one file with the tensors that were kept whole", False, _write_npz),
 }

@@ -61,6 +61,12 @@ def folder_of_device(device: str) -> str:
     return DEVICE_PREFIX + device.replace(":", "_").replace("/", ",")
 
 
+def as_path(node: str) -> str | None:
+    """Where the dumps of a node lie below the folder of its device; None for a name that would lead out of it."""
+    parts = [part for part in node.split("/") if part]
+    return "/".join(parts) if parts and not {".", ".."} & set(parts) and "\0" not in node else None
+
+
 def tensor_name(node: str, slot: int) -> str:
     return f"{node}:{slot}"
 

@@ -139,7 +139,8 @@ static bool look(probe *self, TF_OpKernelContext *context, TF_Tensor *tensor) {
     }
   }
   key.tensor = (int64_t)self->op << 16 | self->slot;
-  return self->readers && tdbg_values_when_bad && tdbg_hold(&key, execution, tensor, self->readers);
+  return self->readers && execution >= 0 && tdbg_values_when_bad &&
+         tdbg_hold(&key, execution, tensor, self->readers);
 }
 
 /* Nobody reads the output, so none is set; the runtime asks for none then. */

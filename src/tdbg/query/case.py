@@ -73,10 +73,20 @@ class Case:
     def __init__(self, trace: Trace, rows: Rows, program: Program, process: int, origin: Row) -> None:
         self._trace, self._rows, self.program, self._process = trace, rows, program, process
         self.row = origin
-        self.op = program.ops[origin.op]
-        self.frame = program.user_frame(self.op)
+        self._place(program.ops[origin.op])
+
+    def _place(self, op: Op) -> None:
+        self.op, program = op, self.program
+        self.frame = program.user_frame(op)
         self.source = program.line_text(self.frame) if self.frame else ""
         self.statement = program.statement_text(self.frame) if self.frame else ""
+
+    @property
+    def attributes(self) -> str:
+        found = self._rows.query(
+            f"SELECT attributes FROM ops WHERE process = {self._process} AND op = ?", [self.op.number]
+        )
+        return str(found[0][0]) if found else "{}"
 
     @property
     def is_backward(self) -> bool:

@@ -58,6 +58,22 @@ _OPS: dict[str, Callable[..., np.ndarray]] = {
     "SqrtGrad": lambda y, g: 0.5 * g / y,
     "RsqrtGrad": lambda y, g: -0.5 * g * y**3,
     "Cast": lambda x: x,
+    "Neg": np.negative,
+    "Abs": np.abs,
+    "Relu": lambda x: np.maximum(x, 0.0),
+    "Relu6": lambda x: np.clip(x, 0.0, 6.0),
+    "Elu": lambda x: np.where(x < 0, np.expm1(x), x),
+    "Sigmoid": lambda x: 1.0 / (1.0 + np.exp(-x)),
+    "Tanh": np.tanh,
+    "Sin": np.sin,
+    "Cos": np.cos,
+    "Tan": np.tan,
+    "Atan": np.arctan,
+    "Asinh": np.arcsinh,
+    "Floor": np.floor,
+    "Ceil": np.ceil,
+    "Rint": np.rint,
+    "Round": np.rint,
 }
 
 

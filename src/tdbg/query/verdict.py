@@ -10,6 +10,7 @@ from tdbg.model import Frame, Phase
 from tdbg.query.call_sites import began_inside, function_name, is_variable_after_call
 from tdbg.query.case import Case, InputFact
 from tdbg.query.causes import Cause, find_cause
+from tdbg.query.compositions import unfold
 from tdbg.query.coverage import BAD_UNREADABLE, UNREADABLE, Coverage, find_coverage, unseen_before
 from tdbg.query.program import Op, Program
 from tdbg.query.reach import Reach, find_reach
@@ -187,7 +188,7 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
 
 
 def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row) -> Origin:
-    case = Case(trace, rows, program, process, row)
+    case = unfold(Case(trace, rows, program, process, row))
     cause = find_cause(case)
     if cause.name == "unknown":
         cause = began_inside(rows, program, process, row, case.op) or cause

@@ -145,6 +145,8 @@ class Capture:
         """In a forked child: a thread that held one of these does not exist here."""
         for lock in (self._lock, self.steps._lock, self.sources._lock, self.graphs._lock):
             lock._at_fork_reinit()  # type: ignore[union-attr]
+        if self._sessions is not None:
+            self._sessions.after_fork()
 
     # ---- ops
 

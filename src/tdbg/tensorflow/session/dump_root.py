@@ -65,7 +65,8 @@ class DumpRoot:
         self._count = 0
         self._graphs: dict[tuple, list[tuple[str, Path]]] = {}
         self._lock = threading.Lock()
-        self._cleanup = weakref.finalize(self, shutil.rmtree, self._spools, ignore_errors=True)
+        self._process = os.getpid()
+        self._cleanup = weakref.finalize(self, _clear, self._spools, self._process)
 
     @classmethod
     def temporary(cls) -> DumpRoot:
@@ -105,7 +106,9 @@ class DumpRoot:
         shutil.rmtree(folder, ignore_errors=True)
 
     def remove(self) -> None:
-        """Takes everything away, and the root too if it was made here."""
+        """Takes everything away, and the root too if it was made here. A forked child leaves it to its parent."""
+        if os.getpid() != self._process:
+            return
         for entry in list(self.path.iterdir()) if self.path.is_dir() else []:
             if entry.name.startswith(("run_", "_tdbg_spool_")):
                 shutil.rmtree(entry, ignore_errors=True)
@@ -156,6 +159,11 @@ def _survey(spool: Path) -> _Survey:
             elif name.startswith(CORE_METADATA_PREFIX):
                 signature.append(read_event(path).log_message.message.partition('"input_names"')[2])
     return _Survey(graphs, tuple(signature), size)
+
+
+def _clear(folder: Path, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _link(source: Path, target: Path) -> None:

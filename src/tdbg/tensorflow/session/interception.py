@@ -38,6 +38,9 @@ class Interception:
         self._originals.clear()
         self._runs.stop()
 
+    def after_fork(self) -> None:
+        self._runs.after_fork()
+
     def _replace(self, name: str, wrap: Callable[[Any], Any]) -> None:
         original = getattr(sessions.BaseSession, name)
         ours = wrap(original)

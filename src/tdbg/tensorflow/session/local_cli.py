@@ -7,17 +7,17 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import tensorflow as tf
 
 from tdbg.capture import faults
+from tdbg.tensorflow.session.base_wrapper import BaseDebugWrapperSession
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir, has_inf_or_nan
 from tdbg.tensorflow.session.dump_root import DumpRoot, RunDump
 from tdbg.tensorflow.session.error_texts import error_lines
 from tdbg.tensorflow.session.filters import TensorFilter
-from tdbg.tensorflow.session.framework import BaseDebugWrapperSession
 from tdbg.tensorflow.session.line_prompt import LinePrompt
 from tdbg.tensorflow.session.names import describe_run, element_name, flattened_names
 from tdbg.tensorflow.session.prompt import Action, Filter, Kind, Prompt, RunEnd, RunStart
@@ -44,9 +44,10 @@ class _Search:
 
     name: str = ""
     runs: int = 0
+    process: int = field(default_factory=os.getpid)
 
     def end(self) -> None:
-        if self.name:
+        if self.name and os.getpid() == self.process:
             faults.say(f"no tensor passed the filter {self.name} in {self.runs} runs")
         self.name = ""
 

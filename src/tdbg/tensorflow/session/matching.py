@@ -84,18 +84,18 @@ class Matching:
         """The ops of the program that became this node, its own first."""
         if match.op is None or node.op in ("_Arg", match.op.type):
             return []
-        found, waiting = [match.op], [match.op.name]
+        found, waiting = [match.op], [match.op]
         while waiting and len(found) < _MOST_ABSORBED:
-            try:
-                op = self._graph.get_operation_by_name(waiting.pop())
-            except (KeyError, ValueError):  # of a function
-                break
-            for tensor in op.inputs:
-                name = tensor.op.name
-                if name in kept or tensor.op.type in ("Const", "Placeholder"):
-                    continue
-                inner = self._named(name)
-                if inner is not None and inner not in found:
+            for name, _ in self.inputs(waiting.pop()):
+                inner = self._named(name) if name not in kept else None
+                if inner is not None and inner.type not in ("Const", "Placeholder") and inner not in found:
                     found.append(inner)
-                    waiting.append(name)
+                    waiting.append(inner)
         return found
+
+    def inputs(self, op: ClientOp) -> list[tuple[str, int]]:
+        """What an op of the program reads; nothing is known of those in functions."""
+        try:
+            return [(t.op.name, t.value_index) for t in self._graph.get_operation_by_name(op.name).inputs]
+        except (KeyError, ValueError):
+            return []

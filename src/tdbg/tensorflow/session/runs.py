@@ -33,6 +33,7 @@ _MEMORY = "/dev/shm"
 _OWN_WATCHES = "runs with debug watches of the program's own were looked at from outside only"
 _PARTIAL = "partial_run: TensorFlow does not debug partial runs, so only what was fed and fetched was looked at"
 _REMOTE = "a Session's run in another process was looked at from outside only: what was fed and fetched"
+_CHECK = "the check does not stop runs of Sessions; they are recorded"
 _FALLBACK = "without the compiled extension Sessions are looked at from outside only: what was fed and fetched"
 
 
@@ -131,6 +132,12 @@ class Runs:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
+    def after_fork(self) -> None:
+        """In a forked child: a thread that held the lock does not exist here, and the folder is the parent's."""
+        self._lock = threading.RLock()
+        self._folder = None
+        self._sessions.clear()
+
     def _kernel(self, url: str, device: str, tensor: str) -> tuple | None:
         """A kernel asks which op it is behind."""
         try:
@@ -156,6 +163,8 @@ class Runs:
         if why is None and options is not None and signature.options is not None:
             merged = _merged(options, signature.debug)
             why = _OWN_WATCHES if merged is None else None
+        if self._recorder.config.check:
+            self._note(_CHECK)
         site = self._site()
         execution = self._lib.call_begin(site, signature.number, signature.handles)
         if why is None:

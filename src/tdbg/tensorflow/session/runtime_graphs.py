@@ -102,9 +102,10 @@ class RuntimeGraph:
             if match.op is not None and (match.is_same or match.op.number not in self._by_client):
                 self._by_client[match.op.number] = self._numbers[name]
         absorbed = {name: self._matching.absorbed(nodes[name], matches[name], nodes) for name in order}
-        for name in order:
-            for op in absorbed[name]:
-                self._by_client.setdefault(op.number, self._numbers[name])
+        gone = {op.name: op for name in order if nodes[name].op != "Const" for op in absorbed[name]}
+        gone = {name: op for name, op in gone.items() if name not in nodes and name not in self._numbers}
+        for name, op in gone.items():
+            self._by_client[op.number] = self._number(name)
         dtypes = {name: _output_dtypes(nodes[name]) for name in order}
         types = {name: self._matching.type_of(nodes[name], matches[name]) for name in order}
         slots: dict[str, list[int]] = {}
@@ -123,6 +124,8 @@ class RuntimeGraph:
             for before in controls[name]:
                 if nodes[before].op not in _PLUMBING:
                     self._recorder.add("controls", (self._numbers[name], self._numbers[before]))
+        for op in gone.values():
+            self._write_gone(op)
         self._make_kernels(nodes, inputs, types, dtypes, slots)
         self._write_function()
 
@@ -170,6 +173,28 @@ class RuntimeGraph:
             self._recorder.push_array(
                 number, 0, self.number, Flag.INPUT, tensor_util.MakeNdarray(node.attr["value"].tensor)
             )
+
+    def _write_gone(self, op: Any) -> None:
+        """An op of the program that became part of another: gradients and causes refer to it all the same."""
+        inputs = [(name, slot) for name, slot in self._matching.inputs(op) if name in self._numbers]
+        self._recorder.add(
+            "ops",
+            (
+                self._numbers[op.name],
+                self.number,
+                op.name,
+                op.type,
+                "",
+                [self._numbers[name] for name, _ in inputs],
+                [slot for _, slot in inputs],
+                [],
+                "{}",
+                op.stack,
+                int(op.phase),
+                self._by_client.get(op.forward, -1) if op.forward >= 0 else -1,
+                False,
+            ),
+        )
 
     def _write_function(self) -> None:
         """As if the run were the call of a function whose arguments are the variables: so they are followed from run to
