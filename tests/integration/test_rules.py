@@ -462,8 +462,8 @@ def moving_statistics() -> None:
 
 
 HEALTHY = [
-    keras_mlp, keras_classifier, keras_cnn, keras_lstm, keras_transformer, frozen_variable, mixed_precision, eager_loop, all_pairs, sure_sigmoid, padded_labels, short_run, evaluation_only, shared_weights,
-    moving_statistics,
+    keras_mlp, keras_classifier, keras_cnn, keras_lstm, keras_transformer, frozen_variable, mixed_precision, eager_loop,
+    all_pairs, sure_sigmoid, padded_labels, short_run, evaluation_only, shared_weights, moving_statistics,
 ]  # fmt: skip
 
 
