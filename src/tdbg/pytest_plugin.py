@@ -19,7 +19,7 @@ import pytest
 
 _FAIL_ON = ("bad_values", "trouble", "never")
 _SECTION = "tdbg"
-_PROPERTY = "tdbg"
+_BAD, _UNHEALTHY = "tdbg", "tdbg_unhealthy"  # properties of a test that passed all the same
 
 
 @dataclass
@@ -91,10 +91,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Gener
     if recorded is None:
         return report
     recorded.has_failed |= report.failed
-    if recorded.lines and (report.failed or recorded.is_bad) and report.when == "call" and not recorded.is_said:
+    if recorded.lines and (report.failed or recorded.is_trouble) and report.when == "call" and not recorded.is_said:
         report.sections.append((_SECTION, "\n".join(recorded.lines)))
-    if report.passed and recorded.is_bad and report.when == "call":
-        report.user_properties.append((_PROPERTY, recorded.lines[0]))
+    if report.passed and recorded.is_trouble and report.when == "call":
+        report.user_properties.append((_BAD if recorded.is_bad else _UNHEALTHY, recorded.lines[0]))
     if report.when == "teardown":
         if not recorded.has_failed and not item.config.getoption("tdbg_keep"):
             _remove(recorded.path)
@@ -103,14 +103,19 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Gener
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Tests that passed although their numbers went bad, those of xdist's workers too."""
+    """Tests that passed although there was trouble, those of xdist's workers too."""
     passed = terminalreporter.stats.get("passed", [])
-    found = [(r.nodeid, text) for r in passed for name, text in r.user_properties if name == _PROPERTY]
-    if found:
-        terminalreporter.section("tdbg: passed, with bad values")
-        for nodeid, text in found:
-            terminalreporter.write_line(f"{nodeid}: {text.removeprefix('tdbg: ')}")
-        terminalreporter.write_line("(--tdbg-strict lets them fail, --tdbg-keep keeps their traces)")
+    hints = {
+        _BAD: ("with bad values", "--tdbg-strict lets them fail, --tdbg-keep keeps their traces"),
+        _UNHEALTHY: ("but training was not healthy", "--tdbg-keep keeps their traces"),
+    }
+    for kind, (title, hint) in hints.items():
+        found = [(r.nodeid, text) for r in passed for name, text in r.user_properties if name == kind]
+        if found:
+            terminalreporter.section(f"tdbg: passed, {title}")
+            for nodeid, text in found:
+                terminalreporter.write_line(f"{nodeid}: {text.removeprefix('tdbg: ')}")
+            terminalreporter.write_line(f"({hint})")
 
 
 # ---- recording

@@ -183,6 +183,10 @@ def test_marks(pytester: pytest.Pytester) -> None:
             "*unknown choice 'nan' for fail_on; choose one of: bad_values, trouble, never",
             "tdbg: first bad value at step 0, event #*: Log → NaN ×1 of 1",
             "tdbg: no bad values, but *[[]broadcast_shape[]]",
+            "*tdbg: passed, with bad values*",
+            "*test_never_fails: first bad value *",
+            "*tdbg: passed, but training was not healthy*",
+            "*test_an_alert_is_no_bad_value: no bad values, but *[[]broadcast_shape[]]",
         ]
     )
     assert traces(pytester) == ["test_it.py-test_an_alert_is_trouble", "test_it.py-test_bad_values_fail"]

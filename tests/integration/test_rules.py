@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from recorded_run import line_with, record
 
+import tdbg
 from tdbg.__main__ import main
 from tdbg.query.rules import NAMES, Alert
 from tdbg.query.verdict import explain
@@ -47,6 +49,20 @@ def trained(step: Callable, variables: list, rate: float = 0.05, steps: int = 12
     run = tf.function(one) if graph else one
     for _ in range(steps):
         run()
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Callable], Path]:
+    """The trace of a program, which is recorded once however many tests look at it."""
+    folder = tmp_path_factory.mktemp("rules")
+
+    @functools.cache
+    def trace_of(program: Callable) -> Path:
+        with record(folder, program.__name__) as recorded:
+            program()
+        return recorded.path
+
+    return trace_of
 
 
 def alerts_of(folder: Path, program: Callable, **options: Any) -> tuple[Alert, ...]:
@@ -109,10 +125,10 @@ def weights_not_updated() -> None:
     trained(lambda: tf.reduce_mean((tf.nn.relu(X @ w) @ v - TARGETS) ** 2), [v])
 
 
-def learning_rate_of_zero() -> None:
+def pixels_and_a_rate_of_zero() -> None:
     model = mlp()
     model.compile(tf.keras.optimizers.SGD(0.0), "mse")
-    model.fit(X, TARGETS, batch_size=8, verbose=0)  # rate
+    model.fit(np.abs(X) * 100, TARGETS, batch_size=8, verbose=0)  # rate and pixels
 
 
 def update_ratio() -> None:
@@ -122,12 +138,6 @@ def update_ratio() -> None:
         return tf.reduce_sum(tf.sin(20 * X @ w)) + tf.reduce_sum(w**2)  # bouncing
 
     trained(loss, [w], rate=0.5, steps=16)
-
-
-def unnormalised_inputs() -> None:
-    model = mlp()
-    model.compile(tf.keras.optimizers.Adam(1e-4), "mse")
-    model.fit(np.abs(X) * 100, TARGETS, batch_size=8, verbose=0)  # pixels
 
 
 def double_softmax() -> None:
@@ -308,9 +318,9 @@ SICK = [
     (vanishing_gradient, "vanishing_gradient", "vanishing"),
     (exploding_gradient, "exploding_gradient", "exploding"),
     (weights_not_updated, "weights_not_updated", "made"),
-    (learning_rate_of_zero, "weights_not_updated", "rate"),
+    (pixels_and_a_rate_of_zero, "weights_not_updated", "rate and pixels"),
+    (pixels_and_a_rate_of_zero, "unnormalised_inputs", "rate and pixels"),
     (update_ratio, "update_ratio", "bouncing"),
-    (unnormalised_inputs, "unnormalised_inputs", "pixels"),
     (double_softmax, "double_softmax", "twice"),
     (broadcast_shape, "broadcast_shape", "broadcast"),
     (broadcast_shape_eager, "broadcast_shape", "broadcast"),
@@ -331,8 +341,10 @@ SICK = [
 
 
 @pytest.mark.parametrize(("program", "rule", "mark"), SICK, ids=lambda value: getattr(value, "__name__", value))
-def test_a_sick_program_gets_an_alert_with_its_line(tmp_path: Path, program: Callable, rule: str, mark: str) -> None:
-    alerts = alerts_of(tmp_path, program)
+def test_a_sick_program_gets_an_alert_with_its_line(
+    traces: Callable[[Callable], Path], program: Callable, rule: str, mark: str
+) -> None:
+    alerts = explain(tdbg.open(traces(program))).alerts
     said = [f"{one.rule} {one.line} {one.text} {one.evidence}" for one in alerts]
     found = [alert for alert in alerts if alert.rule == rule]
     assert found, said
@@ -357,11 +369,15 @@ SPARSE = "sparse_categorical_crossentropy"
 
 
 def keras_mlp() -> None:
-    """ReLUs with half of their outputs zero, weight decay, validation between the epochs."""
-    model = mlp()
-    for layer in model.layers:
-        layer.kernel_regularizer = tf.keras.regularizers.L2(1e-4)
-    fit(model, X, TARGETS, tf.keras.optimizers.AdamW(1e-3), validation_data=(X, TARGETS), epochs=12)
+    """ReLUs with half of their outputs zero, weight decay, validation between the epochs; frozen layers, one of them
+    used in training mode no more, under a new head."""
+    base = mlp()
+    base(X[:1])
+    base.trainable = False
+    decay = tf.keras.regularizers.L2(1e-4)
+    new = [tf.keras.layers.Dense(size, kind, kernel_regularizer=decay) for size, kind in ((8, "relu"), (4, "tanh"))]
+    model = tf.keras.Sequential([base, *new, tf.keras.layers.Dense(1)])
+    fit(model, X, TARGETS, tf.keras.optimizers.AdamW(1e-3), validation_data=(X, TARGETS), epochs=6)
 
 
 def keras_classifier() -> None:
@@ -397,21 +413,11 @@ def keras_transformer() -> None:
     tokens = np.random.default_rng(0).integers(0, 50, (64, 6))
     given = tf.keras.Input((6,), dtype="int32")
     h = layers.Embedding(50, 16)(given)
-    for _ in range(2):
-        h = layers.LayerNormalization()(h + layers.MultiHeadAttention(2, 8)(h, h, use_causal_mask=True))
-        h = layers.LayerNormalization()(h + layers.Dense(16)(layers.Dense(32, "gelu")(h)))
+    h = layers.LayerNormalization()(h + layers.MultiHeadAttention(2, 8)(h, h, use_causal_mask=True))
+    h = layers.LayerNormalization()(h + layers.Dense(16)(layers.Dense(32, "gelu")(h)))
     model = tf.keras.Model(given, layers.Dense(50)(h))
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     fit(model, tokens, np.roll(tokens, -1, 1), tf.keras.optimizers.Adam(1e-3), loss, epochs=8)
-
-
-def transfer_learning() -> None:
-    """Frozen layers, one of them used in training mode no more, under a new head."""
-    base = mlp()
-    base(X[:1])
-    base.trainable = False
-    model = tf.keras.Sequential([base, tf.keras.layers.Dense(4, "tanh"), tf.keras.layers.Dense(1)])
-    fit(model, X, TARGETS)
 
 
 def frozen_variable() -> None:
@@ -520,9 +526,9 @@ def moving_statistics() -> None:
 
 
 HEALTHY = [
-    keras_mlp, keras_classifier, keras_cnn, keras_lstm, keras_transformer, transfer_learning, frozen_variable,
-    mixed_precision, eager_loop, all_pairs, sure_sigmoid, padded_labels, short_run, evaluation_only, shared_weights,
-    moving_statistics, half_precision_weights, few_labels,
+    keras_mlp, keras_classifier, keras_cnn, keras_lstm, keras_transformer, frozen_variable, mixed_precision, eager_loop,
+    all_pairs, sure_sigmoid, padded_labels, short_run, evaluation_only, shared_weights, moving_statistics,
+    half_precision_weights, few_labels,
 ]  # fmt: skip
 
 
@@ -535,32 +541,32 @@ def test_a_healthy_program_gets_no_alert(tmp_path: Path, program: Callable) -> N
 
 
 def test_eight_lines_name_the_first_alert_and_the_status_says_trouble(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    traces: Callable[[Callable], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with record(tmp_path) as recorded:
-        dead_relu()
-    verdict = explain(recorded.trace)
+    verdict = explain(tdbg.open(traces(dead_relu)))
     lines = short_lines(verdict)
     assert (verdict.name, verdict.is_trouble) == ("unhealthy", True)
     assert lines[0].startswith("tdbg: no bad values, but Relu is all zeros") and "[dead_relu]" in lines[0]
     assert f":{line_with(__file__, 'dead')}" in lines[1]
     assert len(lines) <= 8
-    assert main(["why", "--json", str(recorded.path)]) == 1
+    assert main(["why", "--json", str(traces(dead_relu))]) == 1
     alert = json.loads(capsys.readouterr().out)["alerts"][0]
     assert {"rule", "file", "line", "step", "text", "why", "evidence"} <= alert.keys()
     assert (alert["rule"], alert["step"]) == ("dead_relu", 0)
 
 
 def test_a_rule_is_silenced_by_option_by_environment_and_by_a_comment(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    traces: Callable[[Callable], Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def broadcast_on_purpose() -> None:
         w = tf.Variable(normal(8, 1))
         trained(lambda: tf.reduce_mean((X @ w - TARGETS[:, 0]) ** 2), [w], steps=2)  # tdbg: ignore[broadcast_shape]
 
-    assert alerts_of(tmp_path, broadcast_on_purpose, force=True) == ()
-    assert alerts_of(tmp_path, broadcast_shape, force=True)
-    trace = str(tmp_path / "run.tdbg")
+    assert alerts_of(tmp_path, broadcast_on_purpose) == ()
+    trace = str(traces(broadcast_shape))
     assert main(["why", trace]) == 1
     assert main(["why", "--ignore", "dead_relu,broadcast_shape", trace]) == 0
     monkeypatch.setenv("TDBG_IGNORE", "broadcast_shape")

@@ -165,7 +165,7 @@ class _Pair:
         self._events = tuple(self._count_rows(trace) for trace in self._traces)
         self.parting: Parting | None = None
         self.compared = self.unmeasured = 0
-        self._unmatched = (0, 0)
+        self._unmatched = [0, 0]
         self._apart = 0
         self.largest = 0.0
         self.steps_done: list[int] = []
@@ -235,11 +235,11 @@ class _Pair:
         pairs = self.alignment.pairs
         both = [keys(first, {op: op for op in pairs}), keys(second, {b: a for a, b in pairs.items()})]
         packed = pack(*both)
-        if np.array_equal(*packed):  # the same events in the same order
+        if np.array_equal(packed[0], packed[1]):  # the same events in the same order
             at = other = np.arange(len(packed[0]))
         else:
             _, at, other = np.intersect1d(packed[0], packed[1], assume_unique=True, return_indices=True)
-        self._unmatched = tuple(many + len(mine) - len(at) for many, mine in zip(self._unmatched, packed, strict=True))
+        self._unmatched = [many + len(mine) - len(at) for many, mine in zip(self._unmatched, packed, strict=True)]
         order = np.lexsort((first["seq"][at], first["step"][at]))
         at, other = at[order], other[order]
         return _Rows({k: v[at] for k, v in first.items()}, {k: v[other] for k, v in second.items()})
