@@ -70,8 +70,14 @@ class Case:
         self.row = origin
         self.op = program.ops[origin.op]
         self.frame = program.user_frame(self.op)
-        self.source = program.line_text(self.frame) if self.frame else ""
-        self.statement = program.statement_text(self.frame) if self.frame else ""
+
+    @property
+    def source(self) -> str:
+        return self.program.line_text(self.frame) if self.frame else ""
+
+    @property
+    def statement(self) -> str:
+        return self.program.statement_text(self.frame) if self.frame else ""
 
     @property
     def is_backward(self) -> bool:
@@ -206,15 +212,19 @@ class Case:
                         found.append(reader)
         return found
 
-    def row_of(self, op: Op, slot: int = 0) -> Row | None:
-        """What another op gave in the same execution (and iteration, where it has one)."""
+    def _rows_of(self, ops: list[Op]) -> list[Row]:
+        """What other ops gave in the same execution (and iteration, where they have one), one row for each."""
+        numbers = ", ".join(str(op.number) for op in ops) or "-1"
         found = self._rows.select(
             self._process,
-            f"op = ? AND slot = ? AND execution = ? AND flags & {int(Flag.EVIDENCE)} = 0",
-            [op.number, slot, self.row.execution],
-            f"ORDER BY iteration = {self.row.iteration} DESC, seq LIMIT 1",
+            f"op IN ({numbers}) AND slot = 0 AND execution = ? AND flags & {int(Flag.EVIDENCE)} = 0",
+            [self.row.execution],
+            f"ORDER BY iteration = {self.row.iteration} DESC, seq",
         )
-        return found[0] if found else None
+        first: dict[int, Row] = {}
+        for row in found:
+            first.setdefault(row.op, row)
+        return [first[op.number] for op in ops if op.number in first]
 
     def dims(self, row: Row) -> tuple[int, ...]:
         found = self._rows.query(f"SELECT dims FROM shapes WHERE process = {self._process} AND shape = ?", [row.shape])
@@ -242,12 +252,10 @@ class Case:
     def read_by(self) -> list[Case]:
         """The forward ops that read this output, with what they gave."""
         if self.op.graph >= 0:
-            rows = [self.row_of(reader) for reader in self.readers() if reader.phase == self.op.phase]
-        elif self.row.tensor >= 0:
-            rows = list(self._eager_readers())
+            rows = self._rows_of([reader for reader in self.readers() if reader.phase == self.op.phase])
         else:
-            rows = []
-        return [self._at(row) for row in rows if row is not None and row.seq != self.row.seq]
+            rows = self._eager_readers() if self.row.tensor >= 0 else []
+        return [self._at(row) for row in rows if row.seq != self.row.seq]
 
     def _eager_readers(self) -> list[Row]:
         calls = self._rows.query(
