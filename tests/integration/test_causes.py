@@ -24,6 +24,7 @@ import tensorflow as tf
 
 from tdbg.query.program import short_path
 from tdbg.query.verdict import Origin, explain
+from tdbg.query.verdict_text import full_lines, short_lines
 
 
 @dataclass(frozen=True)
@@ -499,6 +500,34 @@ def test_an_infinite_argument_of_a_function(tmp_path: Path) -> None:
     cause = first_origin(tmp_path, train).cause
     assert cause.name == "inf_in_data"
     assert cause.evidence[0] == "element [1, 2] is inf: sample 1 of this batch, feature 2"
+
+
+def test_what_cannot_be_executed_says_so_and_what_grows_is_told_by_its_growth(tmp_path: Path) -> None:
+    w = tf.Variable([3.0])
+
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w * w * x)
+        w.assign_sub(5.0 * tape.gradient(loss, w))
+        return loss
+
+    def short_and_full(name: str, rows: list[float]) -> tuple[str, str, Any]:
+        with record(tmp_path, name) as recorded:
+            for x in rows:
+                step(tf.constant([x]))
+        verdict = explain(recorded.trace)
+        return "\n".join(short_lines(verdict)), "\n".join(full_lines(verdict)), verdict.origins[0].as_dict()
+
+    short, full, origin = short_and_full("grows", [1000.0] * 12)
+    assert origin["fix"]["trial"] is None and origin["fix"]["not_executed"].startswith("it changes more than this op")
+    assert "it grew with each run, until the product is larger than float32" in short
+    assert "fix, not executed: a smaller learning rate" in short
+    assert "not executed: it changes more than this op" in full
+    w.assign([3.0])
+    short, full, origin = short_and_full("data", [np.nan])
+    assert "fix, not executed: look at where this data" in short and "it is batch 0" in full
+    assert origin["fix"]["not_executed"] == "it changes what comes in, not an op"
 
 
 def test_an_initializer(tmp_path: Path) -> None:

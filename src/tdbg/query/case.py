@@ -76,10 +76,15 @@ class Case:
         self._place(program.ops[origin.op])
 
     def _place(self, op: Op) -> None:
-        self.op, program = op, self.program
-        self.frame = program.user_frame(op)
-        self.source = program.line_text(self.frame) if self.frame else ""
-        self.statement = program.statement_text(self.frame) if self.frame else ""
+        self.op, self.frame = op, self.program.user_frame(op)
+
+    @property
+    def source(self) -> str:
+        return self.program.line_text(self.frame) if self.frame else ""
+
+    @property
+    def statement(self) -> str:
+        return self.program.statement_text(self.frame) if self.frame else ""
 
     @property
     def attributes(self) -> str:
@@ -276,12 +281,11 @@ class Case:
     def read_by(self) -> list[Case]:
         """The forward ops that read this output, with what they gave."""
         if self.op.graph >= 0:
-            rows = [self.row_of(reader) for reader in self.readers() if reader.phase == self.op.phase]
-        elif self.row.tensor >= 0:
-            rows = list(self._eager_readers())
+            readers = [reader for reader in self.readers() if reader.phase == self.op.phase]
+            rows = [row for row in map(self.row_of, readers) if row is not None]
         else:
-            rows = []
-        return [self._at(row) for row in rows if row is not None and row.seq != self.row.seq]
+            rows = self._eager_readers() if self.row.tensor >= 0 else []
+        return [self._at(row) for row in rows if row.seq != self.row.seq]
 
     def _eager_readers(self) -> list[Row]:
         calls = self._rows.query(

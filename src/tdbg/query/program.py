@@ -46,6 +46,7 @@ class Program:
 
     def __init__(self, trace: Trace, process: int) -> None:
         self._trace, self._process = trace, process
+        self._spans: dict[str, list[tuple[int, int]]] = {}  # by file, as they are asked for
 
     def _columns(self, table: str) -> dict[str, list]:
         rows = self._trace.table(table)
@@ -143,29 +144,37 @@ class Program:
 
     def statement_text(self, frame: Frame) -> str:
         """The whole statement around a line, which may span several; the line itself where it does not parse."""
-        lines = self._sources.get(frame.file, [])
-        try:
-            tree = ast.parse("\n".join(lines))
-        except (SyntaxError, ValueError):
-            return self.line_text(frame)
-        spans = [
-            (node.end_lineno - node.lineno, node.lineno, node.end_lineno)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.stmt) and node.end_lineno and node.lineno <= frame.line <= node.end_lineno
+        around = [
+            (last - first, first, last)
+            for first, last in self._statements(frame.file)
+            if first <= frame.line <= last and last - first < 20
         ]
-        simple = [span for span in spans if span[0] < 20]
-        if not simple:
+        if not around:
             return self.line_text(frame)
-        _, first, last = min(simple)
-        return textwrap.dedent("\n".join(lines[first - 1 : last]))
+        _, first, last = min(around)
+        return textwrap.dedent("\n".join(self._sources[frame.file][first - 1 : last]))
+
+    def _statements(self, file: str) -> list[tuple[int, int]]:
+        """First and last line of each statement of a file; none where it does not parse."""
+        if file not in self._spans:
+            tree = self._tree(file)
+            nodes = ast.walk(tree) if tree is not None else ()
+            self._spans[file] = [
+                (node.lineno, node.end_lineno) for node in nodes if isinstance(node, ast.stmt) and node.end_lineno
+            ]
+        return self._spans[file]
+
+    def _tree(self, file: str) -> ast.Module | None:
+        try:
+            return ast.parse("\n".join(self._sources.get(file, [])))
+        except (SyntaxError, ValueError):
+            return None
 
     def imported_as(self, module: str, frame: Frame) -> str:
         """The name under which a file imports a module, ``tf`` for tensorflow; "" when it does not."""
-        try:
-            tree = ast.parse("\n".join(self._sources.get(frame.file, [])))
-        except (SyntaxError, ValueError):
-            return ""
-        imports = [alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+        tree = self._tree(frame.file)
+        nodes = ast.walk(tree) if tree is not None else ()
+        imports = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
         return next((alias.asname or alias.name for alias in imports if alias.name == module), "")
 
     @cached_property

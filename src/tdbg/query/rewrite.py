@@ -77,7 +77,8 @@ def rewrite(statement: str, find: Finder, template: str, library: str = "tf") ->
 
 
 def call(*names: str) -> Finder:
-    """A call of a function with one of these last names; the parts are its first argument, then the others' text."""
+    """A call of a function with one of these last names; the parts are its first argument, then the others' text, the
+    function, and the first argument in brackets where it needs them."""
 
     def find(statement: Statement, node: ast.AST) -> Place | None:
         if not _is_call(node, names) or not node.args:  # type: ignore[attr-defined]
@@ -88,7 +89,7 @@ def call(*names: str) -> Finder:
         others = [*node.args[1:], *(keyword.value for keyword in node.keywords)]
         labels = [""] * (len(node.args) - 1) + [f"{keyword.arg}=" for keyword in node.keywords]
         rest = "".join(f", {label}{statement.text(other)}" for label, other in zip(labels, others, strict=True))
-        parts = (statement.text(node.args[0]), rest, statement.text(node.func))
+        parts = (statement.text(node.args[0]), rest, statement.text(node.func), _operand(statement, node.args[0]))
         return Place(*_span(node), parts, _library(statement, node.func))
 
     return find

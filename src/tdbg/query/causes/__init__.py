@@ -33,6 +33,9 @@ NAMES = frozenset(
 )
 
 
+NOT_AN_OP = "it changes what comes in, not an op"  # why a fix of the data is not executed
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
     """What to change; ``code`` is the user's own statement with the change made, where that can be written.

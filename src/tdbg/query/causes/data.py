@@ -6,14 +6,13 @@ import re
 
 from tdbg.model import Phase
 from tdbg.query.case import Case
-from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.causes import NOT_AN_OP, Cause, Fix, rule
 from tdbg.query.program import short_path
 
-_NOT_AN_OP = "it changes what comes in, not an op"
 _PIPELINE = Fix(
-    "look at where this data is read or computed; drop or repair such records in the pipeline", untried=_NOT_AN_OP
+    "look at where this data is read or computed; drop or repair such records in the pipeline", untried=NOT_AN_OP
 )
-_ASSIGNED = Fix("look at how this value is computed before it is assigned", untried=_NOT_AN_OP)
+_ASSIGNED = Fix("look at how this value is computed before it is assigned", untried=NOT_AN_OP)
 _SOURCES = ("IteratorGetNext", "Placeholder", "OptionalGetValue", "Const")
 _PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")  # the program's own code: a generator, tf.numpy_function
 _LOADS = ("load_weights", "load_own_variables", "set_weights", "Checkpoint.restore", "Checkpoint.read", "load_model")
@@ -33,7 +32,7 @@ def from_checkpoint(case: Case) -> Cause | None:
         "nan_in_checkpoint",
         "the values that were loaded into a variable are bad",
         _element(case),
-        Fix(text, untried=_NOT_AN_OP),
+        Fix(text, untried=NOT_AN_OP),
     )
 
 
@@ -46,7 +45,7 @@ def initial_weights(case: Case) -> Cause | None:
     return Cause("bad_initial_weights", "the initial value of a variable is bad", _element(case), _INITIAL)
 
 
-_INITIAL = Fix("check the initializer, or the array that the variable is made from", untried=_NOT_AN_OP)
+_INITIAL = Fix("check the initializer, or the array that the variable is made from", untried=NOT_AN_OP)
 
 
 @rule()

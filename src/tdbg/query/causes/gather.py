@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tdbg.model import DType
 from tdbg.query.case import Case
-from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.causes import NOT_AN_OP, Cause, Fix, rule
 
 
 @rule("GatherV2", "GatherNd", "ResourceGather", "Gather")
@@ -16,4 +16,5 @@ def outside(case: Case) -> Cause | None:
     if ids.min >= 0 and (size is None or ids.max < size):
         return None
     text = f"indices go from {ids.min:.0f} to {ids.max:.0f}" + (f", but there are {size} rows" if size else "")
-    return Cause("index_out_of_range", text, fix=Fix("check the ids against the size of the table before the lookup"))
+    words = "check the ids against the size of the table before the lookup"
+    return Cause("index_out_of_range", text, fix=Fix(words, untried=NOT_AN_OP))

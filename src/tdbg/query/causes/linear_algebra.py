@@ -88,7 +88,7 @@ def _with_jitter(case: Case, at: Case | None) -> Fix | None:
 
 def _proposal(case: Case, formula: Formula, names: tuple[str, ...], size: float) -> Proposal:
     eye = f"{size:g} * {{tf}}.eye({{tf}}.shape({{0}})[-1], dtype={case.row.label!r})"
-    changed = code(case, r.call(*names), f"{{2}}({{0}} + {eye}{{1}})")
+    changed = code(case, r.call(*names), f"{{2}}({{3}} + {eye}{{1}})")
     return Proposal(f"{_TEXT}: A + {size:g} * tf.eye(n)", m.jittered(formula, size), changed)
 
 

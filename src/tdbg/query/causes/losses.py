@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tdbg.model import DType
 from tdbg.query.case import Case
-from tdbg.query.causes import Cause, Fix, rule
+from tdbg.query.causes import NOT_AN_OP, Cause, Fix, rule
 from tdbg.query.rows import Row
 
 
@@ -19,8 +19,8 @@ def infeasible(case: Case) -> Cause | None:
         f"no alignment exists: for {case.row.pos_inf:,} of {case.row.elements:,} samples the labels, with a blank "
         f"between equal neighbours, are longer than the input{steps}"
     )
-    fix = Fix("leave such samples out (labels plus repeats must not be longer than the input), or mask their loss")
-    return Cause("ctc_infeasible", text, fix=fix)
+    words = "leave such samples out: labels plus repeats must not be longer than the input"
+    return Cause("ctc_infeasible", text, fix=Fix(words, untried=NOT_AN_OP))
 
 
 def _span(row: Row | None) -> str:
@@ -40,5 +40,5 @@ def wrong_class(case: Case) -> Cause | None:
     text = f"labels go from {labels.min:.0f} to {labels.max:.0f}" + (
         f", but there are {classes} classes" if classes else ""
     )
-    fix = Fix("labels must be 0 to classes - 1: check their encoding, and the size of the last layer")
-    return Cause("class_index_out_of_range", text, fix=fix)
+    words = "labels must be 0 to classes - 1: check their encoding, and the size of the last layer"
+    return Cause("class_index_out_of_range", text, fix=Fix(words, untried=NOT_AN_OP))
