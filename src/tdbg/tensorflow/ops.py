@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework import ops
+from tensorflow.python.framework import func_graph, ops
 from tensorflow.python.util import tf_stack
 
 from tdbg.capture import faults
@@ -211,22 +211,28 @@ class Capture:
         stack = self._stack_here(_GRAPH_SKIP + 1)
         if op_type in ("Const", "Placeholder"):  # these come under the name that was asked for, not the one given
             name = outputs[0].op.name
-        if self._clients.owns(graph):
+        if self._is_sessions(graph):
             self._clients.created(graph, op_type, outputs[0].op.name if outputs else name, stack, forward_op)
             return None
+        if not isinstance(graph, func_graph.FuncGraph):
+            return None
         return self.graphs.created(graph, op_type, name, inputs, attrs, outputs, stack, forward_op)
+
+    def _is_sessions(self, graph: Any) -> bool:
+        """Whether Sessions run it, and their runs are recorded."""
+        return self._sessions is not None and self._clients.owns(graph)
 
     def _op_number(self, op: Any) -> int:
         """Of an op that is differentiated, given as the op or as one of its tensors."""
         op = getattr(op, "op", op)
-        return self._clients.number(op) if self._clients.owns(op.graph) else self.graphs.op_number(op)
+        return self._clients.number(op) if self._is_sessions(op.graph) else self.graphs.op_number(op)
 
     def _finishing(self, graph: Any) -> None:
-        if not self._clients.owns(graph):
+        if not self._is_sessions(graph):
             self.graphs.finishing(graph)
 
     def _finished(self, name: str, graph: Any) -> None:
-        (self._clients if self._clients.owns(graph) else self.graphs).finished(name, graph)
+        (self._clients if self._is_sessions(graph) else self.graphs).finished(name, graph)
 
     def _session_site(self) -> int:
         """The op row of the line that calls Session.run()."""
@@ -236,7 +242,7 @@ class Capture:
         return self._sites.get((op_type, stack, forward)) or self._new_site(op_type, stack, forward, outputs)
 
     def _tracing(self, graph: Any, function_type: Any, options: Any) -> None:
-        if self._clients.owns(graph):
+        if self._is_sessions(graph):
             return
         traced = self._signatures.describe(options, function_type)
         self.graphs.record_of(graph, self._known_stack()).traced = traced
@@ -247,7 +253,7 @@ class Capture:
         return stack
 
     def _restored(self, graph: Any) -> None:
-        if self._clients.owns(graph):
+        if self._is_sessions(graph):
             return
         restored.observe(graph, self._stack_here(_GRAPH_SKIP + 1), self.graphs.created)
 
