@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
 from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import func_graph, ops
-from tensorflow.python.util import tf_stack
 
 from tdbg.capture import faults
 from tdbg.capture.bad_value import Limits
@@ -22,6 +20,7 @@ from tdbg.capture.steps import Steps
 from tdbg.frames import phase_of
 from tdbg.model import Flag, Mode, Phase
 from tdbg.tensorflow import checks, restored
+from tdbg.tensorflow.autograph import original_line
 from tdbg.tensorflow.calls import Calls
 from tdbg.tensorflow.checks import BadValueError, Checks, KnownOp
 from tdbg.tensorflow.dtypes import code_of
@@ -70,7 +69,7 @@ class Capture:
         self._sites: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._lock = threading.Lock()
         self.steps = Steps(lib, self._policy, recorder.add)
-        self.sources = Sources(lib, recorder.add, phase_of, _original_line)
+        self.sources = Sources(lib, recorder.add, phase_of, original_line)
         observers = NativeObservers(lib) if lib.IS_NATIVE else PythonObservers(lib)
         self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
         self._clients = ClientGraphs(self.sources)
@@ -356,27 +355,3 @@ def _as_buffer(tensor: Any) -> Any:
         raise TypeError("no plain bytes")
     array = np.ascontiguousarray(array).reshape(np.shape(array))
     return array.view(f"u{array.dtype.itemsize}") if array.dtype.kind == "V" or array.dtype.num > 24 else array
-
-
-def _original_line(file: str, line: int) -> tuple[str, int, str] | None:
-    """AutoGraph runs generated code; its map of lines is on this thread's mapper stack while it does."""
-    if "__autograph_generated_file" not in file:
-        return None
-    stacks = tf_stack._source_mapper_stacks
-    own = stacks[tf_stack._get_thread_key()]
-    # A replica's thread runs code that was generated on the thread that waits for it.
-    others = [stack for stack in list(stacks.values()) if stack is not own]
-    for mapper in (mapper for stack in (own, *others) for mapper in reversed(stack)):
-        found = mapper.get_effective_source_map().get((file, line))
-        if found is not None:
-            return found[0], found[1], found[2]
-    return None
-
-
-def versions() -> dict[str, str]:
-    """Of the libraries that this folder listens to."""
-    found = {"tensorflow": tf.__version__}
-    keras = sys.modules.get("keras")
-    if keras is not None:
-        found["keras"] = getattr(keras, "__version__", "?")
-    return found
