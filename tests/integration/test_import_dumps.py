@@ -259,6 +259,18 @@ def test_bad_data_that_was_fed(tmp_path):
     assert (origin.kind, origin.op.name, origin.op.type) == ("data", "data/x", "Placeholder")
 
 
+def test_ops_that_became_one(tmp_path):
+    with tf.Graph().as_default():
+        x = tf1.placeholder(tf.float32, [2], name="x")
+        y = tf.math.log(tf.nn.relu(x, name="positive"), name="scope/log")
+        session = stock.DumpingDebugWrapperSession(tf1.Session(), str(tmp_path / "dumps"))
+        session.run(tf.reduce_sum(y, name="sum"), {x: [1.0, -1.0]})
+    trace = imported(tmp_path / "dumps", tmp_path)
+    assert "_UnaryOpsComposition" in {op["type"] for op in rows(trace, "ops")}
+    (origin,) = explain(trace).origins
+    assert (origin.op.type, origin.op.name, origin.cause.name) == ("Log", "scope/log", "log_of_zero")
+
+
 def test_a_loop_that_overflows(tmp_path):
     with tf.Graph().as_default(), session_graphs.control_flow(version_2=False):
         x = tf1.placeholder(tf.float32, [2], name="x")

@@ -20,6 +20,7 @@ VARIABLES = ("VarHandleOp", "VariableV2", "Variable", "TemporaryVariable")
 _FEED = re.compile(r"_arg_(?P<node>.+)_(?P<slot>\d+)_\d+")
 _FETCH = re.compile(r"_retval_(?P<node>.+)_(?P<slot>\d+)_\d+")
 _GRADIENTS = re.compile(r"(?:^|/)gradients(?:_\d+)?/(?P<rest>.*)")
+_COMPOSITION, _COMPOSED = "_UnaryOpsComposition", "/unary_ops_composition"
 _MKL = re.compile(r"_Mkl(?:Native)?(?P<type>\w+)")
 _NEXT_ITERATION = ("NextIteration", "RefNextIteration")
 # They hand on what they are given: lineage looks through them, and loops are followed by them.
@@ -161,6 +162,7 @@ def build_graph(number: int, first_op: int, partitions: Sequence[Partition]) -> 
         if op.type == "_Retval" and _FETCH.fullmatch(place[1]) and op.inputs:
             graph.results.append(op.inputs[0])
     _find_handles(graph)
+    _add_parts(graph, first_op)
     _count_loops(graph)
     _find_forward_ops(graph)
     return graph
@@ -267,6 +269,22 @@ def _find_handles(graph: RuntimeGraph) -> None:
     for op in graph.ops.values():
         if op.type.startswith("StackPop"):
             op.inputs += [push.inputs[1] for push in pushes if push.inputs[0] == op.inputs[0]]
+
+
+def _add_parts(graph: RuntimeGraph, first_op: int) -> None:
+    """Rows for the ops that TensorFlow's optimizer made one of: only the last one's name is known."""
+    for (device, _), op in list(graph.ops.items()):
+        types = op.attributes.get("op_names") if op.type == _COMPOSITION else None
+        if not isinstance(types, list) or not op.name.endswith(_COMPOSED):
+            continue
+        last = op.name.removesuffix(_COMPOSED)
+        names = [f"{last}/{kind}_{n}" for n, kind in enumerate(types[:-1])] + [last]
+        op.attributes["_stands_for"] = ", ".join(
+            f"{name} ({kind})" for name, kind in zip(reversed(names), reversed(types), strict=True)
+        )
+        for name, kind in zip(names, types, strict=True):
+            part = Op(first_op + len(graph.ops), graph.number, name, kind, device, phase=op.phase, forward=op.forward)
+            graph.ops.setdefault((device, name), part)
 
 
 def _count_loops(graph: RuntimeGraph) -> None:
