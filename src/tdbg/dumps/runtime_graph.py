@@ -22,7 +22,7 @@ _FETCH = re.compile(r"_retval_(?P<node>.+)_(?P<slot>\d+)_\d+")
 _GRADIENTS = re.compile(r"(?:^|/)gradients(?:_\d+)?/(?P<rest>.*)")
 _COMPOSITION, _COMPOSED = "_UnaryOpsComposition", "/unary_ops_composition"
 _MKL = re.compile(r"_Mkl(?:Native)?(?P<type>\w+)")
-_NEXT_ITERATION = ("NextIteration", "RefNextIteration")
+NEXT_ITERATION = ("NextIteration", "RefNextIteration")
 # They hand on what they are given: lineage looks through them, and loops are followed by them.
 MOVERS = frozenset(
     """Identity RefIdentity Enter RefEnter Exit RefExit NextIteration RefNextIteration Merge RefMerge Switch RefSwitch
@@ -49,7 +49,7 @@ class Op:
     attributes: dict[str, Any] = field(default_factory=dict)
     phase: Phase = Phase.FORWARD
     forward: int = -1
-    loops: int = 0  # around its outputs
+    loops: tuple[str, ...] = ()  # around its outputs, the outermost first
     is_feed: bool = False
     is_watched: bool = False  # the debugger put a node behind it
     has_rows: bool = False
@@ -68,6 +68,7 @@ class RuntimeGraph:
     number: int
     ops: dict[Place, Op]
     results: list[tuple[int, int]]  # what was fetched
+    conditions: dict[str, int] = field(default_factory=dict)  # the LoopCond of each loop
 
     @property
     def variables(self) -> list[Op]:
@@ -163,7 +164,7 @@ def build_graph(number: int, first_op: int, partitions: Sequence[Partition]) -> 
             graph.results.append(op.inputs[0])
     _find_handles(graph)
     _add_parts(graph, first_op)
-    _count_loops(graph)
+    _find_loops(graph)
     _find_forward_ops(graph)
     return graph
 
@@ -197,7 +198,7 @@ def _in_order(
 
     def waits_for(place: Place) -> Iterator[Place]:
         for source in (*inputs[place], *controls[place]):
-            if source in nodes and nodes[source].op not in _NEXT_ITERATION:
+            if source in nodes and nodes[source].op not in NEXT_ITERATION:
                 yield source
 
     done: dict[Place, bool] = {}  # False while it waits
@@ -287,14 +288,18 @@ def _add_parts(graph: RuntimeGraph, first_op: int) -> None:
             graph.ops.setdefault((device, name), part)
 
 
-def _count_loops(graph: RuntimeGraph) -> None:
+def _find_loops(graph: RuntimeGraph) -> None:
     """From the frames that Enter opens and Exit leaves; ops are in an order in which they can run."""
     by_number = {op.number: op for op in graph.ops.values()}
     for op in graph.ops.values():
         sources = [by_number[source] for source, _ in op.inputs if source in by_number]
         sources += [by_number[source] for source in op.controls]
-        around = max((source.loops for source in sources if source.number < op.number), default=0)
-        op.loops = around + (op.type in _ENTER) - (op.type in _EXIT and around > 0)
+        around = max((source.loops for source in sources if source.number < op.number), key=len, default=())
+        if op.type in _ENTER:
+            around = (*around, str(op.attributes.get("frame_name")))
+        op.loops = around[:-1] if op.type in _EXIT else around
+        if op.type == "LoopCond" and around:
+            graph.conditions[around[-1]] = op.number
 
 
 def _find_forward_ops(graph: RuntimeGraph) -> None:
