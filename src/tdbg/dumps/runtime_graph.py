@@ -19,7 +19,7 @@ UNKNOWN_TYPE = "unknown"
 VARIABLES = ("VarHandleOp", "VariableV2", "Variable", "TemporaryVariable")
 _FEED = re.compile(r"_arg_(?P<node>.+)_(?P<slot>\d+)_\d+")
 _FETCH = re.compile(r"_retval_(?P<node>.+)_(?P<slot>\d+)_\d+")
-_GRADIENTS = re.compile(r"(?:^|/)gradients(?:_\d+)?/(?P<rest>.*)")
+_GRADIENTS = re.compile(r"(?P<scope>.*/)?gradients(?:_\d+)?/(?P<rest>.*)")  # the innermost, for a loop has its own
 _COMPOSITION, _COMPOSED = "_UnaryOpsComposition", "/unary_ops_composition"
 _MKL = re.compile(r"_Mkl(?:Native)?(?P<type>\w+)")
 NEXT_ITERATION = ("NextIteration", "RefNextIteration")
@@ -242,7 +242,7 @@ def _plain_type(op_type: str) -> str:
 
 def phase_of_node(name: str, op_type: str) -> Phase:
     """By names, as TensorFlow's gradients and optimizers give them: dumps hold no stacks."""
-    if _GRADIENTS.search(name):
+    if _GRADIENTS.match(name):
         return Phase.BACKWARD
     if writes_variable(op_type):
         return Phase.OTHER if name.endswith("/Assign") else Phase.UPDATE  # that is how a variable's first value is set
@@ -303,17 +303,22 @@ def _find_loops(graph: RuntimeGraph) -> None:
 
 
 def _find_forward_ops(graph: RuntimeGraph) -> None:
-    """``gradients/a/b_grad/mul`` differentiates ``a/b``, or what TensorFlow's optimizer made of it (``a/b/…``)."""
-    by_name = {op.name: op for op in graph.ops.values() if op.phase != Phase.BACKWARD}
+    """``gradients/a/b_grad/mul`` differentiates ``a/b``, or what TensorFlow's optimizer made of it (``a/b/…``); in the
+    body of a loop, which has scopes of its own, the only op there is of that name (``loop/body/_4/a/b``)."""
+    forward = [op for op in graph.ops.values() if op.phase != Phase.BACKWARD]
+    by_name = {op.name: op for op in forward}
     by_prefix: dict[str, Op] = {}
-    for op in graph.ops.values():
+    by_end: dict[str, list[Op]] = defaultdict(list)
+    for op in forward:
         if op.phase == Phase.FORWARD and "/" in op.name:
             by_prefix.setdefault(op.name.rpartition("/")[0], op)
+            by_end[op.name.rpartition("/")[2]].append(op)
     for op in graph.ops.values():
-        match = _GRADIENTS.search(op.name) if op.phase == Phase.BACKWARD else None
+        match = _GRADIENTS.match(op.name) if op.phase == Phase.BACKWARD else None
         if match is None or "_grad/" not in match["rest"]:
             continue
         name = match["rest"].partition("_grad/")[0]
-        forward = by_name.get(name) or by_prefix.get(name)
-        if forward is not None:
-            op.forward = forward.number
+        in_body = [one for one in by_end[name.rpartition("/")[2]] if match["scope"] and one.name.endswith(f"/{name}")]
+        found = by_name.get(name) or by_prefix.get(name) or (in_body[0] if len(in_body) == 1 else None)
+        if found is not None:
+            op.forward = found.number
