@@ -114,7 +114,7 @@ def test_rounds_of_a_loop(roots, tmp_path):
         if row["execution"] == 0:
             seen.setdefault(ops[row["op"]]["type"], []).append(row["iteration"])
     assert sorted(set(seen["Merge"])) == [0, 1, 2, 3, 4]
-    assert sorted(set(seen["NextIteration"])) == [0, 1, 2, 3]
+    assert sorted(set(seen["NextIteration"])) == [1, 2, 3, 4]
     assert set(seen["Placeholder"]) == {-1}
 
 
@@ -257,6 +257,38 @@ def test_bad_data_that_was_fed(tmp_path):
         session.run(tf.reduce_sum(tf.exp(x), name="sum"), {x: [1.0, np.nan]})
     (origin,) = explain(imported(tmp_path / "dumps", tmp_path)).origins
     assert (origin.kind, origin.op.name, origin.op.type) == ("data", "data/x", "Placeholder")
+
+
+def test_ops_that_became_one(tmp_path):
+    with tf.Graph().as_default():
+        x = tf1.placeholder(tf.float32, [2], name="x")
+        y = tf.math.log(tf.nn.relu(x, name="positive"), name="scope/log")
+        session = stock.DumpingDebugWrapperSession(tf1.Session(), str(tmp_path / "dumps"))
+        session.run(tf.reduce_sum(y, name="sum"), {x: [1.0, -1.0]})
+    trace = imported(tmp_path / "dumps", tmp_path)
+    assert "_UnaryOpsComposition" in {op["type"] for op in rows(trace, "ops")}
+    (origin,) = explain(trace).origins
+    assert (origin.op.type, origin.op.name, origin.cause.name) == ("Log", "scope/log", "log_of_zero")
+
+
+@pytest.mark.parametrize("version_2", [False, True])
+def test_a_recurrent_net_whose_gradient_overflows(version_2, tmp_path):
+    with tf.Graph().as_default(), session_graphs.control_flow(version_2):
+        x = tf1.placeholder(tf.float32, [4, 3], name="x")
+        w = tf1.get_variable("w", [3, 3], initializer=tf1.constant_initializer(np.eye(3)), use_resource=True)
+
+        def cell(i, state):
+            return i + 1, tf.sqrt(tf.nn.relu(tf.matmul(state, w)) + x, name="root")
+
+        _, last = tf1.while_loop(lambda i, _: i < 4, cell, [0, tf.zeros([4, 3])], name="rnn")
+        train_op = tf1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(last, name="loss"))
+        session = tf1.Session()
+        session.run(tf1.global_variables_initializer())
+        session = stock.DumpingDebugWrapperSession(session, str(tmp_path / "dumps"))
+        for value in (1.0, 0.0, 1.0):
+            session.run(train_op, {x: np.full((4, 3), value)})
+    (origin,) = explain(imported(tmp_path / "dumps", tmp_path)).origins
+    assert (origin.op.type, origin.kind, origin.row.step) == ("SqrtGrad", "backward", 1)
 
 
 def test_a_loop_that_overflows(tmp_path):

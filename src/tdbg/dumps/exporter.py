@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ from tdbg.store.tensors import RawValue
 _NO_DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 _CHUNK = 20_000
 _RECEIVES = ("_Recv", "_HostRecv")
+_PARTS = re.compile(r"([^\s,]+) \(")  # of the attribute _stands_for
 
 
 @dataclass
@@ -114,7 +116,10 @@ class _Exporter:
 
     def _write_graphs(self, folder: Path, graph: int, time: int) -> None:
         by_device: dict[str, list[bytes]] = defaultdict(list)
+        gone = {name for op in self._by_graph[graph] for name in _PARTS.findall(_attributes(op).get("_stands_for", ""))}
         for op in self._by_graph[graph]:
+            if op["name"] in gone and not op["input_ops"]:  # it became part of another
+                continue
             by_device[op["device"] or _NO_DEVICE].append(put_message(1, self._node(op)))
         for device, nodes in by_device.items():
             place = folder / folder_of_device(device)

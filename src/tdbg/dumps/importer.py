@@ -12,14 +12,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from tdbg.debug_events.rows import Shapes
 from tdbg.dumps.events import DumpedTensor, read_tensor
 from tdbg.dumps.folder import TensorFile, runs_in
+from tdbg.dumps.loop_rounds import Dump, find_rounds
 from tdbg.dumps.program import GraphOfRun, Program
 from tdbg.dumps.runs import UNREADABLE, Damage, Run, RunFolder
-from tdbg.dumps.runtime_graph import MOVERS, Op, RuntimeGraph
+from tdbg.dumps.runtime_graph import MOVERS, RuntimeGraph
 from tdbg.dumps.tensor_rows import READERS, Numbers, numbers_of
 from tdbg.errors import TdbgError
 from tdbg.model import Flag
@@ -67,14 +68,6 @@ def import_dumps(
     return done
 
 
-class _Dump(NamedTuple):
-    """One file that becomes a row."""
-
-    op: Op
-    file: TensorFile
-    iteration: int
-
-
 @dataclass
 class _Execution:
     """One run on its way into the trace."""
@@ -84,8 +77,8 @@ class _Execution:
     run: Run
     graph: RuntimeGraph
     folder: RunFolder
-    dumps: list[_Dump] = field(default_factory=list)
-    by_output: dict[tuple[int, int], list[_Dump]] = field(default_factory=lambda: defaultdict(list))
+    dumps: list[Dump] = field(default_factory=list)
+    by_output: dict[tuple[int, int], list[Dump]] = field(default_factory=lambda: defaultdict(list))
 
 
 class _Import:
@@ -168,11 +161,11 @@ class _Import:
         for device, files in run.tensors.items():
             for file in self._wanted(files):
                 op = self._program.op_of(found, device, file.node)
-                place = (op.number, file.name.slot)
-                dump = _Dump(op, file, _iteration(op, len(execution.by_output[place])))
+                dump = Dump(op, file)
                 execution.dumps.append(dump)
-                execution.by_output[place].append(dump)
+                execution.by_output[op.number, file.name.slot].append(dump)
                 op.has_rows = True
+        find_rounds(graph, execution.by_output)
         execution.dumps.sort(key=lambda dump: (dump.file.name.order, dump.op.number))
         return execution
 
@@ -225,7 +218,7 @@ class _Import:
 
     # ---- one tensor
 
-    def _add_tensor(self, execution: _Execution, dump: _Dump) -> None:
+    def _add_tensor(self, execution: _Execution, dump: Dump) -> None:
         dumped = self._read(execution, dump)
         if dumped is None:
             return
@@ -246,7 +239,7 @@ class _Import:
         for index, (given, measured) in enumerate(evidence):
             self._add_row(execution, dump, index, measured, given, Flag.EVIDENCE, True)
 
-    def _read(self, execution: _Execution, dump: _Dump) -> DumpedTensor | None:
+    def _read(self, execution: _Execution, dump: Dump) -> DumpedTensor | None:
         path = execution.folder.path(dump.file.path)
         try:
             return read_tensor(path)
@@ -254,7 +247,7 @@ class _Import:
             self._damage.add(path)
             return None
 
-    def _inputs_of(self, execution: _Execution, dump: _Dump) -> list[tuple[DumpedTensor, Numbers]]:
+    def _inputs_of(self, execution: _Execution, dump: Dump) -> list[tuple[DumpedTensor, Numbers]]:
         """What the op of a bad tensor was given, when all of that was dumped whole and is good; else nothing."""
         found = []
         for place in dump.op.inputs:
@@ -271,7 +264,7 @@ class _Import:
     def _add_row(
         self,
         execution: _Execution,
-        dump: _Dump,
+        dump: Dump,
         slot: int,
         numbers: Numbers,
         dumped: DumpedTensor,
@@ -326,12 +319,7 @@ class _Import:
         self._writer.append("notes", columns)
 
 
-def _iteration(op: Op, nth: int) -> int:
-    """The n-th dump of one output is of round n. Loops in loops cannot be told."""
-    return nth if op.loops == 1 else -1
-
-
-def _seen_by(reader: _Dump, dumps: list[_Dump]) -> _Dump | None:
+def _seen_by(reader: Dump, dumps: list[Dump]) -> Dump | None:
     """Which dump of an input the reader saw: of its own round, else the last one before it."""
     same = [dump for dump in dumps if dump.iteration == reader.iteration]
     before = [dump for dump in dumps if dump.file.name.order <= reader.file.name.order]

@@ -19,9 +19,10 @@ UNKNOWN_TYPE = "unknown"
 VARIABLES = ("VarHandleOp", "VariableV2", "Variable", "TemporaryVariable")
 _FEED = re.compile(r"_arg_(?P<node>.+)_(?P<slot>\d+)_\d+")
 _FETCH = re.compile(r"_retval_(?P<node>.+)_(?P<slot>\d+)_\d+")
-_GRADIENTS = re.compile(r"(?:^|/)gradients(?:_\d+)?/(?P<rest>.*)")
+_GRADIENTS = re.compile(r"(?P<scope>.*/)?gradients(?:_\d+)?/(?P<rest>.*)")  # the innermost, for a loop has its own
+_COMPOSITION, _COMPOSED = "_UnaryOpsComposition", "/unary_ops_composition"
 _MKL = re.compile(r"_Mkl(?:Native)?(?P<type>\w+)")
-_NEXT_ITERATION = ("NextIteration", "RefNextIteration")
+NEXT_ITERATION = ("NextIteration", "RefNextIteration")
 # They hand on what they are given: lineage looks through them, and loops are followed by them.
 MOVERS = frozenset(
     """Identity RefIdentity Enter RefEnter Exit RefExit NextIteration RefNextIteration Merge RefMerge Switch RefSwitch
@@ -48,7 +49,7 @@ class Op:
     attributes: dict[str, Any] = field(default_factory=dict)
     phase: Phase = Phase.FORWARD
     forward: int = -1
-    loops: int = 0  # around its outputs
+    loops: tuple[str, ...] = ()  # around its outputs, the outermost first
     is_feed: bool = False
     is_watched: bool = False  # the debugger put a node behind it
     has_rows: bool = False
@@ -67,6 +68,7 @@ class RuntimeGraph:
     number: int
     ops: dict[Place, Op]
     results: list[tuple[int, int]]  # what was fetched
+    conditions: dict[str, int] = field(default_factory=dict)  # the LoopCond of each loop
 
     @property
     def variables(self) -> list[Op]:
@@ -161,7 +163,8 @@ def build_graph(number: int, first_op: int, partitions: Sequence[Partition]) -> 
         if op.type == "_Retval" and _FETCH.fullmatch(place[1]) and op.inputs:
             graph.results.append(op.inputs[0])
     _find_handles(graph)
-    _count_loops(graph)
+    _add_parts(graph, first_op)
+    _find_loops(graph)
     _find_forward_ops(graph)
     return graph
 
@@ -195,7 +198,7 @@ def _in_order(
 
     def waits_for(place: Place) -> Iterator[Place]:
         for source in (*inputs[place], *controls[place]):
-            if source in nodes and nodes[source].op not in _NEXT_ITERATION:
+            if source in nodes and nodes[source].op not in NEXT_ITERATION:
                 yield source
 
     done: dict[Place, bool] = {}  # False while it waits
@@ -239,7 +242,7 @@ def _plain_type(op_type: str) -> str:
 
 def phase_of_node(name: str, op_type: str) -> Phase:
     """By names, as TensorFlow's gradients and optimizers give them: dumps hold no stacks."""
-    if _GRADIENTS.search(name):
+    if _GRADIENTS.match(name):
         return Phase.BACKWARD
     if writes_variable(op_type):
         return Phase.OTHER if name.endswith("/Assign") else Phase.UPDATE  # that is how a variable's first value is set
@@ -269,28 +272,53 @@ def _find_handles(graph: RuntimeGraph) -> None:
             op.inputs += [push.inputs[1] for push in pushes if push.inputs[0] == op.inputs[0]]
 
 
-def _count_loops(graph: RuntimeGraph) -> None:
+def _add_parts(graph: RuntimeGraph, first_op: int) -> None:
+    """Rows for the ops that TensorFlow's optimizer made one of: only the last one's name is known."""
+    for (device, _), op in list(graph.ops.items()):
+        types = op.attributes.get("op_names") if op.type == _COMPOSITION else None
+        if not isinstance(types, list) or not op.name.endswith(_COMPOSED):
+            continue
+        last = op.name.removesuffix(_COMPOSED)
+        names = [f"{last}/{kind}_{n}" for n, kind in enumerate(types[:-1])] + [last]
+        op.attributes["_stands_for"] = ", ".join(
+            f"{name} ({kind})" for name, kind in zip(reversed(names), reversed(types), strict=True)
+        )
+        for name, kind in zip(names, types, strict=True):
+            part = Op(first_op + len(graph.ops), graph.number, name, kind, device, phase=op.phase, forward=op.forward)
+            graph.ops.setdefault((device, name), part)
+
+
+def _find_loops(graph: RuntimeGraph) -> None:
     """From the frames that Enter opens and Exit leaves; ops are in an order in which they can run."""
     by_number = {op.number: op for op in graph.ops.values()}
     for op in graph.ops.values():
         sources = [by_number[source] for source, _ in op.inputs if source in by_number]
         sources += [by_number[source] for source in op.controls]
-        around = max((source.loops for source in sources if source.number < op.number), default=0)
-        op.loops = around + (op.type in _ENTER) - (op.type in _EXIT and around > 0)
+        around = max((source.loops for source in sources if source.number < op.number), key=len, default=())
+        if op.type in _ENTER:
+            around = (*around, str(op.attributes.get("frame_name")))
+        op.loops = around[:-1] if op.type in _EXIT else around
+        if op.type == "LoopCond" and around:
+            graph.conditions[around[-1]] = op.number
 
 
 def _find_forward_ops(graph: RuntimeGraph) -> None:
-    """``gradients/a/b_grad/mul`` differentiates ``a/b``, or what TensorFlow's optimizer made of it (``a/b/…``)."""
-    by_name = {op.name: op for op in graph.ops.values() if op.phase != Phase.BACKWARD}
+    """``gradients/a/b_grad/mul`` differentiates ``a/b``, or what TensorFlow's optimizer made of it (``a/b/…``); in the
+    body of a loop, which has scopes of its own, the only op there is of that name (``loop/body/_4/a/b``)."""
+    forward = [op for op in graph.ops.values() if op.phase != Phase.BACKWARD]
+    by_name = {op.name: op for op in forward}
     by_prefix: dict[str, Op] = {}
-    for op in graph.ops.values():
+    by_end: dict[str, list[Op]] = defaultdict(list)
+    for op in forward:
         if op.phase == Phase.FORWARD and "/" in op.name:
             by_prefix.setdefault(op.name.rpartition("/")[0], op)
+            by_end[op.name.rpartition("/")[2]].append(op)
     for op in graph.ops.values():
-        match = _GRADIENTS.search(op.name) if op.phase == Phase.BACKWARD else None
+        match = _GRADIENTS.match(op.name) if op.phase == Phase.BACKWARD else None
         if match is None or "_grad/" not in match["rest"]:
             continue
         name = match["rest"].partition("_grad/")[0]
-        forward = by_name.get(name) or by_prefix.get(name)
-        if forward is not None:
-            op.forward = forward.number
+        in_body = [one for one in by_end[name.rpartition("/")[2]] if match["scope"] and one.name.endswith(f"/{name}")]
+        found = by_name.get(name) or by_prefix.get(name) or (in_body[0] if len(in_body) == 1 else None)
+        if found is not None:
+            op.forward = found.number

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from tdbg.model import Flag
-from tdbg.query.loops import Way, follow, is_pop, popped, seen
+from tdbg.query.loops import Way, carried, follow, is_pop, popped, seen
 from tdbg.query.program import Op, Program
 from tdbg.query.rows import Row, Rows
 
@@ -96,7 +96,9 @@ class Lineage:
                 (index, self._program.ops[source.op], self._seen_by(source, row))
                 for index, (number, slot) in enumerate(op.inputs)
                 if number != row.op or op.type != "ReadVariableOp"  # a reference is its own handle
-                for source in self._behind(number, slot, row.execution, set())
+                for source in self._behind(
+                    number, slot, row.execution, set(), follow(Way.SAME, op, self._program.ops.get(number))
+                )
             ]
         if row.is_input:
             return []
@@ -143,7 +145,7 @@ class Lineage:
         if op.type == "ReadVariableOp" and known is None:  # without a row; what was written before may have one
             yield Source(number, slot, execution)
             return
-        for parent, parent_slot in (known,) if known is not None else op.inputs:
+        for parent, parent_slot in (known,) if known is not None else carried(op):
             yield from self._behind(
                 parent, parent_slot, execution, visited, follow(way, op, self._program.ops.get(parent))
             )

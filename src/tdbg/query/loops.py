@@ -35,6 +35,11 @@ def follow(way: Way, op: Op, maker: Op | None) -> Way:
     return way
 
 
+def carried(op: Op) -> tuple[tuple[int, int], ...]:
+    """The inputs whose value an op can hand on: of a Switch not the one that says where to."""
+    return op.inputs[:1] if op.type in ("Switch", "RefSwitch") else op.inputs
+
+
 def seen(rows: Sequence[Row], way: Way, row: Row) -> Row | None:
     """Of the rows of one tensor the one that the reader's row saw, by a way that leads through a loop."""
     if way == Way.BEFORE:

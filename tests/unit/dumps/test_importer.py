@@ -84,7 +84,7 @@ def test_rounds_and_loops(tmp_path):
     ops = {op["op"]: op["name"] for op in rows(trace, "ops")}
     seen = [(ops[row["op"]], row["iteration"]) for row in rows(trace, "tensors")]
     assert seen == [
-        ("in", -1), ("enter", 0), ("merge", 0), ("body", 0), ("next", 0), ("merge", 1), ("body", 1), ("next", 1),
+        ("in", -1), ("enter", 0), ("merge", 0), ("body", 0), ("next", 1), ("merge", 1), ("body", 1), ("next", 2),
         ("merge", 2), ("exit", -1), ("after", -1),
     ]  # fmt: skip
 
