@@ -112,6 +112,10 @@ def _is_read(program: Program, number: int) -> bool:
 
 
 def _variable(program: Program, number: int) -> str:
-    """One name for all reads of a variable in one graph, or at one place of eager code."""
+    """One name for all reads of a variable in one graph, or at one place of eager code; for a Session's variable, which
+    all its graphs name alike, in all of them."""
     op = program.ops[number]
+    holder = program.ops.get(op.inputs[0][0]) if op.inputs else None
+    if op.graph >= 0 and holder is not None and (holder.type == "VarHandleOp" or holder.number == number):
+        return holder.name  # a reference variable is its own handle
     return f"{op.graph}/{program.variable_of(op)}/{op.stack if op.graph < 0 else ''}"

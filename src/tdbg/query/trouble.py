@@ -278,11 +278,14 @@ class Trouble:
         troubled = self._ancestors_of_harm()
         frames = [self._program.user_frame(self._program.ops[row.op]) for row in self.origins]
         lines = {(frame.file, frame.line) for frame in frames if frame is not None}
+        began = min((row.seq for row in self.origins), default=None)
         found: dict[tuple, Harmless] = {}
         for row in self._firsts:
             op = self._program.ops[row.op]
             if row.seq in troubled or self._parents.get(row.seq):
                 continue
+            if began is not None and row.seq > began and self._is_kept(row):
+                continue  # what the program keeps went bad in that trouble
             frame = self._program.user_frame(op)
             if frame is not None and (frame.file, frame.line) in lines:
                 continue  # part of the story that is told of this line
