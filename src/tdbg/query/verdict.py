@@ -125,9 +125,9 @@ class Verdict:
     @property
     def name(self) -> str:
         """``unknown`` when nothing was looked at, so that nobody takes it for clean."""
-        if self.origins or self.alerts:
-            return "bad_values" if self.origins else "unhealthy"
-        return "unknown" if self.coverage.blind else "clean"
+        if self.origins or self.coverage.blind == BAD_UNREADABLE:
+            return "bad_values"
+        return "unhealthy" if self.alerts else "unknown" if self.coverage.blind else "clean"
 
     @property
     def first(self) -> Origin | None:
@@ -136,12 +136,12 @@ class Verdict:
 
     @property
     def is_trouble(self) -> bool:
-        return bool(self.origins or self.alerts)
+        return self.name in ("bad_values", "unhealthy")
 
     @property
     def is_unreadable(self) -> bool:
         """Whether nothing can be said because the trace is damaged."""
-        return not self.is_trouble and self.coverage.blind in (UNREADABLE, BAD_UNREADABLE)
+        return not self.is_trouble and self.coverage.blind == UNREADABLE
 
     def as_dict(self) -> dict[str, Any]:
         return {
