@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import itertools
 import os
@@ -130,7 +131,7 @@ class Runs:
         if refused > 0:
             self._recorder.note("evidence", "inputs of ops were not kept: over the size limit", refused)
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            _remove(self._folder, os.getpid())
 
     def after_fork(self) -> None:
         """In a forked child: a thread that held the lock does not exist here, and the folder is the parent's."""
@@ -259,6 +260,7 @@ class Runs:
     def _prepare(self, signature: Signature, graph: Any, variables: list[str]) -> None:
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="tdbg-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None)
+            atexit.register(_remove, self._folder, os.getpid())  # for programs that do not call disable()
         signature.folder = os.path.join(self._folder, str(signature.number))
         signature.url = f"file://{signature.folder}"
         signature.graph = self._by_url[signature.url] = RuntimeGraph(
@@ -275,6 +277,11 @@ class Runs:
                     signature.number, self._recorder, self._sources, self._policy, self._clients, self._next_op
                 )
             return signature.outside
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # and not a child that was forked
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _merged(given: Any, debug: Any) -> Any:
