@@ -127,10 +127,11 @@ def test_rows_of_a_run(tmp_path):
             session.run([train, loss], {x: np.ones((2, 4))})
             session.run([train, loss], {x: np.ones((2, 4))})
             session.run(loss, {x: np.ones((2, 4))})
-    by_name = {op["name"]: op for op in recorded.ops.values()}
-    assert recorded.line(by_name["h"]) == (__file__, line_with(__file__, "the layer"))
-    assert by_name["h"]["type"] == "_FusedMatMul"
-    assert all(f"{name} (" in by_name["h"]["attributes"] for name in ("h", "product", "BiasAdd"))
+    (fused,) = [op for op in recorded.ops_of("_FusedMatMul") if op["name"] == "h"]
+    assert recorded.line(fused) == (__file__, line_with(__file__, "the layer"))
+    assert all(f"{name} (" in fused["attributes"] for name in ("h", "product", "BiasAdd"))
+    (product,) = [op for op in recorded.ops_of("MatMul") if op["name"] == "product" and op["graph"] == fused["graph"]]
+    assert recorded.line(product) == recorded.line(fused) and not product["observed"]
     fed = [row for row in recorded.tensors if row["of"]["name"] == "x"]
     assert len(fed) == 3 and all(row["flags"] & Flag.INPUT and row["dims"] == (2, 4) for row in fed)
     slopes = [op for op in recorded.ops.values() if op["name"].startswith("gradients/grown_grad")]

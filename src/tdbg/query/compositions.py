@@ -51,9 +51,16 @@ def _parts(case: Case) -> list[Op]:
 def _described(row: Row, value: np.ndarray) -> Row:
     """An evidence row as it would be for another value."""
     wide = value.astype(np.float64)
-    counts = {"negative": int((wide < 0).sum()), "zero": int((wide == 0).sum()), "positive": int((wide > 0).sum())}
-    numbers = {"min": float(wide.min()), "max": float(wide.max()), "mean": float(wide.mean()), "std": float(wide.std())}
-    return replace(row, **counts, **numbers)
+    return replace(
+        row,
+        negative=int((wide < 0).sum()),
+        zero=int((wide == 0).sum()),
+        positive=int((wide > 0).sum()),
+        min=float(wide.min()),
+        max=float(wide.max()),
+        mean=float(wide.mean()),
+        std=float(wide.std()),
+    )
 
 
 class _Inner(Case):

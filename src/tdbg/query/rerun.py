@@ -16,6 +16,10 @@ def _softmax(x: np.ndarray) -> np.ndarray:
     return e / e.sum(axis=-1, keepdims=True)
 
 
+def _elu(x: np.ndarray) -> np.ndarray:
+    return np.asarray(np.where(x < 0, np.expm1(x), x))
+
+
 def _over(reduce: Callable) -> Callable:
     def along(x: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
         return reduce(x, axis=None if axis is None else tuple(int(a) for a in np.atleast_1d(axis)))
@@ -62,7 +66,7 @@ _OPS: dict[str, Callable[..., np.ndarray]] = {
     "Abs": np.abs,
     "Relu": lambda x: np.maximum(x, 0.0),
     "Relu6": lambda x: np.clip(x, 0.0, 6.0),
-    "Elu": lambda x: np.where(x < 0, np.expm1(x), x),
+    "Elu": _elu,
     "Sigmoid": lambda x: 1.0 / (1.0 + np.exp(-x)),
     "Tanh": np.tanh,
     "Sin": np.sin,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
+
+import tensorflow as tf
 
 from tdbg import native
 from tdbg.capture import faults
@@ -12,7 +15,7 @@ from tdbg.capture.bad_value import Limits
 from tdbg.capture.recorder import Recorder
 from tdbg.capture.silent_recorder import SilentRecorder
 from tdbg.config import Config
-from tdbg.tensorflow.ops import Capture, versions
+from tdbg.tensorflow.ops import Capture
 
 
 class Listener:
@@ -148,3 +151,12 @@ def check(limits: Limits | None) -> None:
 def _check_alone() -> None:
     if _asked is not None and not _running:
         _running.append(CheckAlone(_asked))
+
+
+def versions() -> dict[str, str]:
+    """Of the libraries that this folder listens to."""
+    found = {"tensorflow": tf.__version__}
+    keras = sys.modules.get("keras")
+    if keras is not None:
+        found["keras"] = getattr(keras, "__version__", "?")
+    return found

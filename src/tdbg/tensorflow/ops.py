@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
 from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework import ops
-from tensorflow.python.util import tf_stack
+from tensorflow.python.framework import func_graph, ops
 
 from tdbg.capture import faults
 from tdbg.capture.bad_value import Limits
@@ -22,6 +20,7 @@ from tdbg.capture.steps import Steps
 from tdbg.frames import phase_of
 from tdbg.model import Flag, Mode, Phase
 from tdbg.tensorflow import checks, restored
+from tdbg.tensorflow.autograph import original_line
 from tdbg.tensorflow.calls import Calls
 from tdbg.tensorflow.checks import BadValueError, Checks, KnownOp
 from tdbg.tensorflow.dtypes import code_of
@@ -70,7 +69,7 @@ class Capture:
         self._sites: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._lock = threading.Lock()
         self.steps = Steps(lib, self._policy, recorder.add)
-        self.sources = Sources(lib, recorder.add, phase_of, _original_line)
+        self.sources = Sources(lib, recorder.add, phase_of, original_line)
         observers = NativeObservers(lib) if lib.IS_NATIVE else PythonObservers(lib)
         self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
         self._clients = ClientGraphs(self.sources)
@@ -211,22 +210,28 @@ class Capture:
         stack = self._stack_here(_GRAPH_SKIP + 1)
         if op_type in ("Const", "Placeholder"):  # these come under the name that was asked for, not the one given
             name = outputs[0].op.name
-        if self._clients.owns(graph):
+        if self._is_sessions(graph):
             self._clients.created(graph, op_type, outputs[0].op.name if outputs else name, stack, forward_op)
             return None
+        if not isinstance(graph, func_graph.FuncGraph):
+            return None
         return self.graphs.created(graph, op_type, name, inputs, attrs, outputs, stack, forward_op)
+
+    def _is_sessions(self, graph: Any) -> bool:
+        """Whether Sessions run it, and their runs are recorded."""
+        return self._sessions is not None and self._clients.owns(graph)
 
     def _op_number(self, op: Any) -> int:
         """Of an op that is differentiated, given as the op or as one of its tensors."""
         op = getattr(op, "op", op)
-        return self._clients.number(op) if self._clients.owns(op.graph) else self.graphs.op_number(op)
+        return self._clients.number(op) if self._is_sessions(op.graph) else self.graphs.op_number(op)
 
     def _finishing(self, graph: Any) -> None:
-        if not self._clients.owns(graph):
+        if not self._is_sessions(graph):
             self.graphs.finishing(graph)
 
     def _finished(self, name: str, graph: Any) -> None:
-        (self._clients if self._clients.owns(graph) else self.graphs).finished(name, graph)
+        (self._clients if self._is_sessions(graph) else self.graphs).finished(name, graph)
 
     def _session_site(self) -> int:
         """The op row of the line that calls Session.run()."""
@@ -236,7 +241,7 @@ class Capture:
         return self._sites.get((op_type, stack, forward)) or self._new_site(op_type, stack, forward, outputs)
 
     def _tracing(self, graph: Any, function_type: Any, options: Any) -> None:
-        if self._clients.owns(graph):
+        if self._is_sessions(graph):
             return
         traced = self._signatures.describe(options, function_type)
         self.graphs.record_of(graph, self._known_stack()).traced = traced
@@ -247,7 +252,7 @@ class Capture:
         return stack
 
     def _restored(self, graph: Any) -> None:
-        if self._clients.owns(graph):
+        if self._is_sessions(graph):
             return
         restored.observe(graph, self._stack_here(_GRAPH_SKIP + 1), self.graphs.created)
 
@@ -350,27 +355,3 @@ def _as_buffer(tensor: Any) -> Any:
         raise TypeError("no plain bytes")
     array = np.ascontiguousarray(array).reshape(np.shape(array))
     return array.view(f"u{array.dtype.itemsize}") if array.dtype.kind == "V" or array.dtype.num > 24 else array
-
-
-def _original_line(file: str, line: int) -> tuple[str, int, str] | None:
-    """AutoGraph runs generated code; its map of lines is on this thread's mapper stack while it does."""
-    if "__autograph_generated_file" not in file:
-        return None
-    stacks = tf_stack._source_mapper_stacks
-    own = stacks[tf_stack._get_thread_key()]
-    # A replica's thread runs code that was generated on the thread that waits for it.
-    others = [stack for stack in list(stacks.values()) if stack is not own]
-    for mapper in (mapper for stack in (own, *others) for mapper in reversed(stack)):
-        found = mapper.get_effective_source_map().get((file, line))
-        if found is not None:
-            return found[0], found[1], found[2]
-    return None
-
-
-def versions() -> dict[str, str]:
-    """Of the libraries that this folder listens to."""
-    found = {"tensorflow": tf.__version__}
-    keras = sys.modules.get("keras")
-    if keras is not None:
-        found["keras"] = getattr(keras, "__version__", "?")
-    return found

@@ -42,7 +42,7 @@ class ClientGraphs:
             return isinstance(graph, ops.Graph)
         found = self._owned.get(graph)
         if found is None:
-            found = self._owned[graph] = not _is_in_dataset(graph) and not ops.executing_eagerly_outside_functions()
+            found = self._owned[graph] = _is_in_session_graph(graph) and not ops.executing_eagerly_outside_functions()
         return found
 
     def created(self, graph: Any, op_type: str, name: str, stack: int, forward: int) -> None:
@@ -94,12 +94,13 @@ def behind(fetched: Iterable[Any], fed: set[str]) -> list[Any]:
     return found
 
 
-def _is_in_dataset(graph: Any) -> bool:
+def _is_in_session_graph(graph: Any) -> bool:
+    """Not a dataset's, and not of a SavedModel that is loaded, which is done in a graph that stays empty."""
     while isinstance(graph, func_graph.FuncGraph):
         if "Dataset_" in (graph.name or ""):
-            return True
+            return False
         graph = graph.outer_graph
-    return False
+    return graph is not None and graph.version > 0
 
 
 def _frames(op: Any) -> list[tuple[str, int, str]]:

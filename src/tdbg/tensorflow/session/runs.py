@@ -288,10 +288,10 @@ def _merged(given: Any, debug: Any) -> Any:
 
 def _clear(folder: str) -> None:
     """The runtime leaves a small file for each run."""
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(folder):
-            if entry.is_file():
-                os.unlink(entry.path)
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for path in [entry.path for entry in entries if entry.is_file()]:
+            with contextlib.suppress(OSError):  # another thread's run came first
+                os.unlink(path)
 
 
 def _told(error: BaseException) -> str:
