@@ -3,9 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+# The last TensorFlow with tf.estimator, and the last Python that it knows.
+VENV215 := .venv215
+BIN215 := $(VENV215)/bin
+STAMP215 := $(VENV215)/.ready
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-tf215 lint bench clean
 
 # Tests use exactly the locked versions; the package itself is installed in place, with its C extension.
 $(STAMP): requirements/test.txt pyproject.toml setup.py $(wildcard src/tdbg/native/*.c src/tdbg/native/*.h)
@@ -15,11 +19,23 @@ $(STAMP): requirements/test.txt pyproject.toml setup.py $(wildcard src/tdbg/nati
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
+$(STAMP215): requirements/tf215.txt $(STAMP)
+	test -x $(BIN215)/python || $(BIN)/python -m venv $(VENV215)
+	$(BIN215)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/tf215.txt
+	$(BIN215)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
 demo: $(STAMP)
 	$(BIN)/tdbg demo
 
 test: $(STAMP) lint
 	$(BIN)/python -m pytest -n 2
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then \
+		echo "tests/tf215 skipped: tf.estimator needs TensorFlow 2.15, and that needs Python 3.11: make PYTHON=python3.11 test"; \
+	else $(MAKE) --no-print-directory test-tf215; fi
+
+test-tf215: $(STAMP215)
+	$(BIN215)/python -m pytest -n 2 --dist loadfile tests/tf215
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -36,4 +52,4 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/overhead.py --every-mode --programs transformer-128 --rounds 3
 
 clean:
-	rm -rf $(VENV) build src/tdbg.egg-info src/tdbg/native/*.so
+	rm -rf $(VENV) $(VENV215) build src/tdbg.egg-info src/tdbg/native/*.so

@@ -23,14 +23,15 @@ def _library_folders() -> tuple[str, ...]:
 
 
 _LIBRARIES = _library_folders()
-_DEMOS = os.path.join(os.path.realpath(_HERE), "demos") + _SEP  # programs to debug, wherever they are installed
+# Programs to debug, wherever they are installed.
+_PROGRAMS = tuple(os.path.join(os.path.realpath(_HERE), folder) + _SEP for folder in ("demos", "examples"))
 _LIBRARY_ELSEWHERE = re.compile(r"[/\\](site-packages|dist-packages|lib[/\\]python\d[.\d]*)[/\\]", re.IGNORECASE)
 
 
 def is_own_file(file: str) -> bool:
     """tdbg's own code, which users do not want to see in a stack."""
     path = os.path.realpath(file)
-    return path.startswith(os.path.realpath(_HERE) + _SEP) and not path.startswith(_DEMOS)
+    return path.startswith(os.path.realpath(_HERE) + _SEP) and not path.startswith(_PROGRAMS)
 
 
 def is_user_file(file: str) -> bool:
@@ -38,7 +39,7 @@ def is_user_file(file: str) -> bool:
     if file.startswith("<"):
         return file.startswith(("<ipython-input", "<string>", "<stdin>"))
     path = os.path.realpath(file)
-    return path.startswith(_DEMOS) or (not path.startswith(_LIBRARIES) and f"{_SEP}site-packages{_SEP}" not in path)
+    return path.startswith(_PROGRAMS) or (not path.startswith(_LIBRARIES) and f"{_SEP}site-packages{_SEP}" not in path)
 
 
 def is_user_file_elsewhere(file: str) -> bool:

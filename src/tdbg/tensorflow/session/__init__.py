@@ -1,1 +1,1 @@
-"""Sessions of TensorFlow 1 (tf.compat.v1) under the debugger, and what was dumped of them."""
+"""Everything about Sessions of TensorFlow 1: recording them, dumping them, and reading the dumps."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from tdbg.capture import faults
 from tdbg.tensorflow.session.dump_root import DumpRoot, RunDump
-from tdbg.tensorflow.session.framework import NonInteractiveDebugWrapperSession
+from tdbg.tensorflow.session.non_interactive import NonInteractiveDebugWrapperSession
 from tdbg.tensorflow.session.requests import (
     OnRunEndRequest,
     OnRunEndResponse,

@@ -13,11 +13,11 @@ from typing import Any
 import tensorflow as tf
 
 from tdbg.capture import faults
+from tdbg.tensorflow.session.base_wrapper import BaseDebugWrapperSession
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir, has_inf_or_nan
 from tdbg.tensorflow.session.dump_root import DumpRoot, RunDump
 from tdbg.tensorflow.session.error_texts import error_lines
 from tdbg.tensorflow.session.filters import TensorFilter
-from tdbg.tensorflow.session.framework import BaseDebugWrapperSession
 from tdbg.tensorflow.session.line_prompt import LinePrompt
 from tdbg.tensorflow.session.names import describe_run, element_name, flattened_names
 from tdbg.tensorflow.session.prompt import Action, Filter, Kind, Prompt, RunEnd, RunStart
