@@ -11,7 +11,7 @@ from typing import Any
 
 from tdbg.dumps.edges import DEBUG_PREFIX, Edges, as_dumped, is_debuggers
 from tdbg.dumps.graph_def import Node
-from tdbg.dumps.names import split_element
+from tdbg.dumps.names import MOST_SLOTS, split_element
 from tdbg.model import DType, Phase
 from tdbg.op_types import writes_variable
 
@@ -147,7 +147,7 @@ def build_graph(number: int, first_op: int, partitions: Sequence[Partition]) -> 
         for name, elements in edges.inputs.items():
             split = [split_element(element) for element in elements]
             inputs[device, name] = [(device, source) for source, _ in split]
-            slots[device, name] = [slot or 0 for _, slot in split]
+            slots[device, name] = [min(slot or 0, MOST_SLOTS) for _, slot in split]
         for name, sources in edges.control_inputs.items():
             controls[device, name] = [(device, source) for source in sources]
         watched |= {(device, part.name_of(name)) for name in _watched_names(part.nodes)}
