@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from tdbg.debug_events.messages import text
-from tdbg.debug_events.tensors import FullTensor, parse_tensor
-from tdbg.debug_events.wire import BYTES, Buffer, WireError, fields
+from tdbg.debug_events.tensors import DTYPES, FullTensor, parse_dims, parse_tensor
+from tdbg.debug_events.wire import BYTES, VARINT, Buffer, WireError, fields
+from tdbg.model import DType
 
 # Fields of Event, LogMessage, Summary and Summary.Value in TensorFlow's protocol buffers.
 _GRAPH, _SUMMARY, _LOG_MESSAGE = 4, 5, 6
 _MESSAGE, _VALUE, _TENSOR = 2, 1, 8
-_SAY_NO_VALUE = (1, 2, 3)  # of a TensorProto: element type, shape, version
+_SAY_NO_VALUE = frozenset({1, 2, 3})  # of a TensorProto: element type, shape, version
+_BYTES = 4  # its elements in one piece
+_MOST_SPELT = 1 << 24  # elements that are not
 
 
 class DumpedTensor(NamedTuple):
@@ -40,9 +44,25 @@ def read_message(path: str) -> str:
 
 def read_tensor(path: str) -> DumpedTensor:
     proto = _part(_part(_part(_content(path), _SUMMARY), _VALUE), _TENSOR)
-    has_value = any(number not in _SAY_NO_VALUE for number, _, _, _ in fields(proto))
-    tensor = parse_tensor(proto)
-    return DumpedTensor(tensor, has_value or 0 in tensor.dims)
+    told = {number for number, _, _, _ in fields(proto)} - _SAY_NO_VALUE
+    head = _head(proto)
+    if 0 in head.dims:
+        return DumpedTensor(parse_tensor(proto), True)
+    # Without its bytes in one piece a tensor is as long as its shape says, which a damaged file may say wrongly.
+    is_plausible = _BYTES in told or 0 < math.prod(head.dims) <= _MOST_SPELT
+    return DumpedTensor(parse_tensor(proto) if told and is_plausible else head, bool(told))
+
+
+def _head(proto: Buffer) -> FullTensor:
+    """Type and shape alone."""
+    dims: tuple[int, ...] = ()
+    dtype = DType.UNKNOWN
+    for number, kind, at, stop in fields(proto):
+        if number == 1 and kind == VARINT:
+            dtype = DTYPES.get(at, DType.UNKNOWN)
+        elif number == 2 and kind == BYTES:
+            dims = parse_dims(proto[at:stop])
+    return FullTensor(dtype, dims, None)
 
 
 def _content(path: str) -> memoryview:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tdbg.debug_events.messages import text
 from tdbg.debug_events.tensors import DTYPES, parse_dims
-from tdbg.debug_events.wire import BYTES, FIXED32, VARINT, Buffer, fields, packed_varints, signed
+from tdbg.debug_events.wire import BYTES, FIXED32, VARINT, Buffer, WireError, fields, packed_varints, signed
 from tdbg.model import DType
 
 _LONGEST = 200  # of a text; longer ones are named by their size only
@@ -29,14 +29,22 @@ class Node:
     def attributes(self) -> dict[str, Any]:
         found = {}
         for entry in self.packed:
-            key, value = "", None
-            for number, kind, at, stop in fields(entry):
-                if number == 1 and kind == BYTES:
-                    key = text(entry[at:stop])
-                elif number == 2 and kind == BYTES:
-                    value = _plain(entry[at:stop])
+            try:
+                key, value = _entry(entry)
+            except (WireError, struct.error):  # damaged: the others may still tell something
+                continue
             found[key] = value
         return found
+
+
+def _entry(data: Buffer) -> tuple[str, Any]:
+    key, value = "", None
+    for number, kind, at, stop in fields(data):
+        if number == 1 and kind == BYTES:
+            key = text(data[at:stop])
+        elif number == 2 and kind == BYTES:
+            value = _plain(data[at:stop])
+    return key, value
 
 
 def parse_graph(data: Buffer) -> list[Node]:

@@ -12,6 +12,10 @@ FETCHES_NAME = METADATA_PREFIX + "fetches_info_"
 FEEDS_NAME = METADATA_PREFIX + "feed_keys_info_"
 
 
+MOST_SLOTS = (1 << 15) - 1
+_MOST_DIGITS = 16  # of µs since the epoch: until the year 2286
+
+
 class DumpName(NamedTuple):
     """What the name of one tensor's file says."""
 
@@ -34,15 +38,21 @@ def parse_dump_name(name: str) -> DumpName:
     if len(parts) == 4:
         node, slot, debug_op, extended = parts
         timestamp, _, repeat = extended.partition("-")
-        if slot.isdigit() and timestamp.isdigit() and (not repeat or repeat.isdigit()):
+        is_number = slot.isdecimal() and timestamp.isdecimal() and (not repeat or repeat.isdecimal())
+        if is_number and len(timestamp) <= _MOST_DIGITS and int(slot) <= MOST_SLOTS:
             return DumpName(node, int(slot), debug_op, int(timestamp), extended)
     raise ValueError(f"Dump file path does not conform to the naming pattern: {name}")
+
+
+def microseconds(stamp: str) -> int:
+    """0 where it is no time."""
+    return int(stamp) if stamp.isdecimal() and len(stamp) <= _MOST_DIGITS else 0
 
 
 def graph_order(name: str) -> tuple[int, str]:
     """Sorts the files of partition graphs by when they were written."""
     stamp = name.rsplit("_", 1)[-1].split("-")[0]
-    return (int(stamp) if stamp.isdigit() else 0), name
+    return microseconds(stamp), name
 
 
 def device_of_folder(name: str) -> str:
@@ -78,7 +88,7 @@ def watch_key(node: str, slot: int, debug_op: str) -> str:
 def split_element(name: str) -> tuple[str, int | None]:
     """Node and slot of ``node:slot``; no slot for the name of a node."""
     node, colon, slot = name.rpartition(":")
-    return (node, int(slot)) if colon and slot.isdigit() else (name, None)
+    return (node, int(slot)) if colon and slot.isdecimal() and len(slot) < 6 else (name, None)
 
 
 def node_of(element: str) -> str:

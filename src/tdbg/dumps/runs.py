@@ -13,6 +13,7 @@ from tdbg.debug_events.wire import WireError
 from tdbg.dumps.events import read_graph, read_message
 from tdbg.dumps.folder import RunFiles, TensorFile, scan_run
 from tdbg.dumps.graph_def import Node, parse_graph
+from tdbg.dumps.names import microseconds
 
 UNREADABLE = (OSError, WireError, ValueError)
 
@@ -79,7 +80,7 @@ class RunFolder:
                 continue
             stamp = name.rsplit("_", 1)[-1].split("-")[0]
             yield Run(
-                int(stamp) if stamp.isdigit() else 0,
+                microseconds(stamp),
                 _number(told.get("session_run_index")),
                 _number(told.get("global_step")),
                 _names(told.get("output_names")),
@@ -125,7 +126,7 @@ class RunFolder:
 
 
 def _number(told: Any) -> int:
-    return told if isinstance(told, int) else -1
+    return told if isinstance(told, int) and -1 <= told < 1 << 31 else -1
 
 
 def _names(told: Any) -> list[str]:

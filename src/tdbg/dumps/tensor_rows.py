@@ -49,6 +49,7 @@ def numbers_of(dumped: DumpedTensor, debug_op: str, shapes: Shapes) -> Numbers:
 def _whole(dumped: DumpedTensor, shapes: Shapes) -> Numbers:
     tensor = dumped.tensor
     elements = math.prod(tensor.dims)
+    elements = elements if 0 <= elements < 1 << 63 else -1  # a damaged shape
     numbers = Numbers(int(tensor.dtype), shapes.number_of(tensor.dims), elements, is_whole=dumped.is_initialized)
     summary = summary_of(tensor) if dumped.is_initialized and tensor.data is not None else None
     if summary is not None:
@@ -62,7 +63,8 @@ def _numeric_summary(dumped: DumpedTensor, shapes: Shapes) -> Numbers:
     """initialized, elements, NaN, -inf, negative, zero, positive, +inf, min, max, mean, variance, type, rank, dims."""
     data = dumped.tensor.data
     told = np.frombuffer(data, np.float64) if data is not None and len(data) % 8 == 0 else np.empty(0)
-    if len(told) < _NUMERIC_SUMMARY or not told[0]:
+    whole = np.append(told[1:8], told[12:])  # those that are whole numbers
+    if len(told) < _NUMERIC_SUMMARY or not told[0] or not (np.abs(whole) < 1 << 62).all():
         return Numbers()
     elements, nan, neg_inf, negative, zero, positive, pos_inf = map(int, told[1:8])
     least, most, mean, variance = map(float, told[8:12])

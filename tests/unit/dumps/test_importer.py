@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from dump_files import node, write_run
+from dump_files import node, tensor_event, write_run
 
 import tdbg
 from tdbg.debug_events.wire import WireError, put_double, put_message, put_text
@@ -119,3 +119,21 @@ def test_what_was_not_initialized_has_no_numbers(tmp_path):
     (row,) = rows(trace, "tensors")
     assert (row["elements"], row["nan"], row["value"]) == (2, None, -1)
     assert "uninitialized" in {note["kind"] for note in rows(trace, "notes")}
+
+
+def test_absurd_numbers_are_not_believed(tmp_path):
+    """Sizes of petabytes, slots and times out of range, summaries of NaN: damaged files can say all that."""
+    root = write_run(tmp_path / "dumps", (*LOG_NODES, node("z", "Neg", "scope/y:99999")), {"scope/y_0": LOG}, 1000)
+    (device,) = root.glob("_tfdbg_device_*")
+    huge = b"\x08\x01" + put_message(2, put_message(2, b"\x08\x80\x80\x80\x80\x80\x80\x80\x40") * 3)
+    spelt = huge + put_message(5, np.ones(1, np.float32).tobytes())  # one element that stands for all
+    for n, proto in enumerate((huge, spelt)):
+        (device / f"big_{n}_DebugIdentity_2000").write_bytes(put_message(5, put_message(1, put_message(8, proto))))
+    for name in ("a_99999_DebugIdentity_1", f"a_0_DebugIdentity_{'9' * 30}"):
+        (device / name).write_bytes(b"")
+    for name, columns in (("s", np.full(16, np.nan)), ("t", np.full(16, 1e300)), ("u", np.ones(3))):
+        (device / f"{name}_0_DebugNumericSummary_3000").write_bytes(tensor_event(columns))
+    done = import_dumps(root, tmp_path / "it.tdbg")
+    assert (done.losses, done.tensors) == (0, 6)
+    kinds = {note["kind"]: note["count"] for note in rows(tdbg.open(tmp_path / "it.tdbg"), "notes")}
+    assert kinds["strangers"] == 2
