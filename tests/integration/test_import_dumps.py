@@ -289,6 +289,7 @@ def test_a_recurrent_net_whose_gradient_overflows(version_2, tmp_path):
             session.run(train_op, {x: np.full((4, 3), value)})
     (origin,) = explain(imported(tmp_path / "dumps", tmp_path)).origins
     assert (origin.op.type, origin.kind, origin.row.step) == ("SqrtGrad", "backward", 1)
+    assert origin.cause.name == "sqrt_at_zero"
 
 
 def test_a_loop_that_overflows(tmp_path):

@@ -103,7 +103,9 @@ class _Import:
         done = Imported()
         try:
             for n, path in enumerate(self._graphs):
-                folder = RunFolder(path, self._damage)
+                folder = self._folder(path)
+                if folder is None:
+                    continue
                 self._counts["strangers"] += len(folder.files.strangers)
                 for run in folder.runs():
                     self._write_run(self._execution(done.runs, folder, run))
@@ -123,15 +125,20 @@ class _Import:
         """All graphs, before the first tensor; when the first run began."""
         began = None
         for path in self._folders:
-            try:
-                folder = RunFolder(path, self._damage)
-            except OSError:
-                self._damage.add(path)
+            folder = self._folder(path)
+            if folder is None:
                 continue
             first = folder.runs()[0]
             began = first.began if began is None else began
             self._graphs[path] = self._program.graph_of(folder, first)
         return began
+
+    def _folder(self, path: str) -> RunFolder | None:
+        try:
+            return RunFolder(path, self._damage)
+        except OSError:  # it may be removed while others are read
+            self._damage.add(path)
+            return None
 
     def _about(self, began: int) -> dict[str, Any]:
         watched, makers = self._program.watched

@@ -20,6 +20,7 @@ VARIABLES = ("VarHandleOp", "VariableV2", "Variable", "TemporaryVariable")
 _FEED = re.compile(r"_arg_(?P<node>.+)_(?P<slot>\d+)_\d+")
 _FETCH = re.compile(r"_retval_(?P<node>.+)_(?P<slot>\d+)_\d+")
 _GRADIENTS = re.compile(r"(?P<scope>.*/)?gradients(?:_\d+)?/(?P<rest>.*)")  # the innermost, for a loop has its own
+_OUTPUT_NUMBER = re.compile(r"_\d+$")  # that is put behind the names of ops in functions
 _COMPOSITION, _COMPOSED = "_UnaryOpsComposition", "/unary_ops_composition"
 _MKL = re.compile(r"_Mkl(?:Native)?(?P<type>\w+)")
 NEXT_ITERATION = ("NextIteration", "RefNextIteration")
@@ -304,7 +305,7 @@ def _find_loops(graph: RuntimeGraph) -> None:
 
 def _find_forward_ops(graph: RuntimeGraph) -> None:
     """``gradients/a/b_grad/mul`` differentiates ``a/b``, or what TensorFlow's optimizer made of it (``a/b/…``); in the
-    body of a loop, which has scopes of its own, the only op there is of that name (``loop/body/_4/a/b``)."""
+    body of a loop, which has scopes of its own, the only op there is of that name (``loop/body/_4/a/b_0``)."""
     forward = [op for op in graph.ops.values() if op.phase != Phase.BACKWARD]
     by_name = {op.name: op for op in forward}
     by_prefix: dict[str, Op] = {}
@@ -312,13 +313,17 @@ def _find_forward_ops(graph: RuntimeGraph) -> None:
     for op in forward:
         if op.phase == Phase.FORWARD and "/" in op.name:
             by_prefix.setdefault(op.name.rpartition("/")[0], op)
-            by_end[op.name.rpartition("/")[2]].append(op)
+            by_end[_OUTPUT_NUMBER.sub("", op.name.rpartition("/")[2])].append(op)
     for op in graph.ops.values():
         match = _GRADIENTS.match(op.name) if op.phase == Phase.BACKWARD else None
         if match is None or "_grad/" not in match["rest"]:
             continue
         name = match["rest"].partition("_grad/")[0]
-        in_body = [one for one in by_end[name.rpartition("/")[2]] if match["scope"] and one.name.endswith(f"/{name}")]
+        in_body = [
+            one
+            for one in by_end.get(name.rpartition("/")[2], ())
+            if match["scope"] and _OUTPUT_NUMBER.sub("", one.name).endswith(f"/{name}")
+        ]
         found = by_name.get(name) or by_prefix.get(name) or (in_body[0] if len(in_body) == 1 else None)
         if found is not None:
             op.forward = found.number
