@@ -96,12 +96,12 @@ def main() -> None:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         results[way] = json.loads(done.stdout.splitlines()[-1])
     plain = results.get("plain", next(iter(results.values())))["ms"]
-    print(f"{'way':44} {'ms a run':>9} {'ratio':>6} {'MiB on disk':>12} {'memory grew, MiB':>17}")
+    print(f"{'way':68} {'ms a run':>9} {'ratio':>6} {'MiB on disk':>12} {'memory grew, MiB':>17}")
     for way, found in results.items():
         scale = options.runs / found["runs"]
         scaled = f" (of {found['runs']:.0f} runs, disk scaled)" if scale > 1 else ""
         print(
-            f"{WAYS[way] + scaled:44} {found['ms']:9.2f} {found['ms'] / plain:6.2f} "
+            f"{WAYS[way] + scaled:68} {found['ms']:9.2f} {found['ms'] / plain:6.2f} "
             f"{found['disk'] * scale / 2**20:12.1f} {found['grown_kib'] / 1024:17.1f}"
         )
     if options.json:

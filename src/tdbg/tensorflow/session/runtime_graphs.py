@@ -50,7 +50,7 @@ class RuntimeGraph:
         self._recorder, self._sources, self._policy, self._next_op = recorder, sources, policy, next_op
         self._matching = Matching(clients, graph)
         self._is_health = recorder.config.mode == Mode.HEALTH
-        self._files: set[str] = set()
+        self._written: set[str] = set()
         self._numbers: dict[str, int] = {}
         self._by_client: dict[int, int] = {}  # ClientOp.number -> op of this graph
         self._results: dict[int, Tensor] = {}
@@ -72,9 +72,6 @@ class RuntimeGraph:
 
     def _read_published(self) -> None:
         for file in sorted(glob.glob(os.path.join(self._folder, "_tfdbg_device*", "_tfdbg_graph*"))):
-            if file in self._files:
-                continue
-            self._files.add(file)
             with open(file, "rb") as stream:
                 event = event_pb2.Event.FromString(stream.read())
             self._learn(graph_pb2.GraphDef.FromString(event.graph_def))
@@ -91,6 +88,9 @@ class RuntimeGraph:
     def _learn(self, graph: Any) -> None:
         take_out(graph)
         nodes = {node.name: node for node in graph.node}
+        if nodes.keys() <= self._written:  # the same executor, made anew
+            return
+        self._written |= nodes.keys()
         inputs = {name: [tensor_of(text) for text in node.input if text[0] != "^"] for name, node in nodes.items()}
         controls = {name: [text[1:] for text in node.input if text[0] == "^" and text[1:] in nodes]
                     for name, node in nodes.items()}  # fmt: skip
