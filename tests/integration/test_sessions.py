@@ -316,12 +316,16 @@ def test_an_error_is_the_programs_own(tmp_path):
     x = v1.placeholder(tf.float32, [None], name="x")
     picked = tf.gather(x, 7, name="picked")
     with record(tmp_path) as recorded, v1.Session() as session:
+        session.run(picked, {x: [1.0] * 8})
         with pytest.raises(tf.errors.InvalidArgumentError, match="picked"):
             session.run(picked, {x: [1.0]})
         with pytest.raises(tf.errors.InvalidArgumentError, match="must feed a value"):
             session.run(picked)
     failed = [row["failed"] for row in recorded.table("ends")]
-    assert failed == [True, True]
+    assert failed == [False, True, True]
+    runs = recorded.table("runs")
+    assert [row["run"] for row in runs] == [1, 2, 3]
+    assert ["InvalidArgumentError" in row["error"] for row in runs] == failed
     assert any("picked" in text and "InvalidArgumentError" in text for text in texts(recorded, "session_error"))
 
 

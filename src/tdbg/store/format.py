@@ -110,8 +110,8 @@ reach the disk first (by the same ``flush`` at the latest). So whoever reads a t
     tensor      the framework's number of an eager tensor, which ``executions.inputs`` refers to
     value       row of ``values`` when the tensor was kept whole
 ``ends``: a function call came back (``failed``: with an error) at ``time``, with these ``outputs`` (tensor numbers).
-``runs``: an ``execution`` that was one run of a Session, as its dump told: its number (``run``) there, the
-    ``global_step`` that the program gave (-1: none), and the ``error`` that it ended with. Recordings have none.
+``runs``: an ``execution`` that was one run of a Session: its number (``run``) among the runs of that Session, the
+    ``global_step`` where a dump tells it (-1: it does not), and the ``error`` that it ended with.
 ``profile``: a ``node`` that ran on a ``device`` in an ``execution`` that was profiled: its op ``type``, ``start``, and
     two durations in ns: ``op_time``, its kernel alone, and ``exec_time``, with what the executor did around it;
     ``stack``: where the program made the node.

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tensorflow.core.protobuf import config_pb2
@@ -93,6 +93,7 @@ class Run(NamedTuple):
     """A run that has begun."""
 
     signature: Signature
+    number: int  # among the runs of its Session, from 1
     execution: int  # -1: not recorded
     site: int
     options: Any
@@ -113,6 +114,7 @@ class Runs:
         self._steps, self._clients, self._next_op, self._next_graph = steps, clients, next_op, next_graph
         self._site = site
         self._sessions: weakref.WeakKeyDictionary[Any, dict[tuple, Signature]] = weakref.WeakKeyDictionary()
+        self._numbers: weakref.WeakKeyDictionary[Any, Iterator[int]] = weakref.WeakKeyDictionary()
         self._variables: weakref.WeakKeyDictionary[Any, dict[str, Handle]] = weakref.WeakKeyDictionary()
         self._by_url: dict[str, RuntimeGraph] = {}
         self._noted: set[str] = set()
@@ -155,10 +157,11 @@ class Runs:
         options: Any,
     ) -> Run | None:  # fmt: skip
         signature = self._signature(session, targets, fetches, feeds)
+        number = next(self._numbers.setdefault(session, itertools.count(1)))
         if signature.is_training:
             self._steps.forward_begins()
         if not self._steps.recording:
-            return Run(signature, -1, -1, options)
+            return Run(signature, number, -1, -1, options)
         why = self._why_outside(session, handle)
         merged = None
         if why is None and options is not None and signature.options is not None:
@@ -169,11 +172,12 @@ class Runs:
         site = self._site()
         execution = self._lib.call_begin(site, signature.number, signature.handles)
         if why is None:
-            return Run(signature, execution, site, merged or signature.options or options, time.perf_counter(), merged)
+            options = merged or signature.options or options
+            return Run(signature, number, execution, site, options, time.perf_counter(), merged)
         self._note(why)
         outside = self._outside(signature)
         outside.feeds(execution, feeds)
-        return Run(signature, execution, site, options, outside=outside, fetches=fetches)
+        return Run(signature, number, execution, site, options, outside=outside, fetches=fetches)
 
     def ends(self, run: Run, results: Sequence[Any] | None, error: BaseException | None) -> None:
         if run.execution >= 0:
@@ -181,6 +185,7 @@ class Runs:
                 run.outside.fetches(run.execution, run.fetches, results)
             self._lib.session_end(run.execution)
             self._lib.call_end(run.execution, run.site, None if error is not None else [])
+            self._recorder.add("runs", (run.execution, run.number, -1, "" if error is None else _told(error)))
             if run.signature.folder:
                 _clear(run.signature.folder)
             if run.began:
