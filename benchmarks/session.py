@@ -1,7 +1,8 @@
-"""What recording a Session's training loop costs: plain, under TensorFlow's own dumping wrapper, and under tdbg.
+"""What debugging a Session's training loop costs: plain, under TensorFlow's own dumping wrapper, under tdbg's wrapper
+of that name, and recorded by tdbg.
 
-Each way runs in a process of its own, one after the other. TensorFlow's wrapper makes a new executor for each run, so
-it gets fewer runs; its disk is scaled to the others' runs, and said so. Prints a table, and JSON with --json FILE.
+Each way runs in a process of its own, one after the other. --dumping-runs gives the wrappers fewer runs; their disk is
+scaled to the others' then, and said so. Prints a table, and JSON with --json FILE.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 WAYS = {
     "plain": "plain",
     "dumping": "TensorFlow's DumpingDebugWrapperSession",
+    "our-dumping": "tdbg's DumpingDebugWrapperSession",
     "tdbg-health": "tdbg health",
     "tdbg-numerics": "tdbg numerics",
 }
@@ -57,6 +59,10 @@ def measure(way: str, runs: int, folder: str) -> dict[str, float]:
         from tensorflow.python.debug.wrappers import dumping_wrapper
 
         session = dumping_wrapper.DumpingDebugWrapperSession(session, f"{folder}/dumps")
+    elif way == "our-dumping":
+        from tdbg.tensorflow import debug
+
+        session = debug.DumpingDebugWrapperSession(session, f"{folder}/dumps")
     for _ in range(_WARM_UP):
         session.run(fetches, feed)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -76,7 +82,7 @@ def measure(way: str, runs: int, folder: str) -> dict[str, float]:
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--dumping-runs", type=int, default=50, help="of TensorFlow's own wrapper")
+    parser.add_argument("--dumping-runs", type=int, default=1000, help="of the dumping wrappers")
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--json", type=Path)
     parser.add_argument("--child", help=argparse.SUPPRESS)
@@ -91,7 +97,7 @@ def main() -> None:
         return
     results: dict[str, dict[str, float]] = {}
     for way in options.ways.split(","):
-        runs = min(options.runs, options.dumping_runs) if way == "dumping" else options.runs
+        runs = min(options.runs, options.dumping_runs) if way.endswith("dumping") else options.runs
         command = [sys.executable, __file__, "--child", way, "--runs", str(runs)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         results[way] = json.loads(done.stdout.splitlines()[-1])
