@@ -17,6 +17,7 @@ ALLOWED = {
     "model": set(),
     "frames": {"model"},
     "op_types": set(),
+    "expressions": {"errors", "model"},
     "config": {"errors", "model"},
     "native": {"model"},
     "store": {"errors", "model", "native"},
