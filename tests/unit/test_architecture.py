@@ -37,7 +37,7 @@ ALLOWED = {
     "debug_events": {"errors", "model", "frames", "op_types", "native", "store"},
     "dumps": {"errors", "model", "frames", "op_types", "native", "store", "debug_events"},
     "recording": {"errors", "config", "capture", "store", "query"},
-    "query": {"errors", "model", "store"},
+    "query": {"errors", "model", "expressions", "store"},
     "report": {"errors", "model", "store", "query"},
     "commands": {
         "errors",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -128,3 +129,10 @@ def test_every_field_is_a_column_of_a_trace() -> None:
         text = {"number": f"{name} > 1", "text": f'{name} ~ "a"', "truth": name}[field.kind]
         answer = parse(text).sql()
         assert db.execute(f"SELECT 1 FROM tensors t JOIN ops o USING (op) WHERE {answer.sql}", answer.parameters)
+
+
+def test_the_docs_list_every_field() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
+    assert [f"| `{name}` | {field.kind} | {field.meaning} |" in page for name, field in FIELDS.items()] == [True] * len(
+        FIELDS
+    )
