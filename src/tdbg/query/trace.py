@@ -33,7 +33,7 @@ class Trace(reader.Trace):
             f"WHERE {answer.sql} AND t.flags & {int(Flag.EVIDENCE)} = 0 ORDER BY t.process, t.seq"
         )
         limited = f"{sql} LIMIT {int(limit)}" if limit is not None else sql
-        return self.connect(alerts=False).execute(limited, answer.parameters).to_arrow_table()
+        return self.connect(alerts=False).sql(limited, params=answer.parameters).to_arrow_table()
 
     def connect(self, alerts: bool = True) -> duckdb.DuckDBPyConnection:
         """As the reader's; with the alerts, as they are now, unless nobody will ask for them."""
