@@ -6,8 +6,6 @@ belongs to, then for their rows. So memory does not grow with what the tensors h
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,8 +22,8 @@ from tdbg.debug_events.file_sets import FileSet, find_file_sets
 from tdbg.debug_events.messages import DebugMode, text
 from tdbg.debug_events.program import Op, Program
 from tdbg.debug_events.rows import Numbers, Shapes
-from tdbg.errors import TdbgError
 from tdbg.model import Flag, Mode
+from tdbg.store.place import whole_or_not_at_all
 from tdbg.store.writer import TraceWriter
 
 Progress = Callable[[float], None]
@@ -54,20 +52,11 @@ class Imported:
 def import_debug_events(folder: Path, output: Path, progress: Progress = lambda share: None) -> Imported:
     """Writes a new trace at ``output``, which must not exist; whole or not at all. TdbgError when it cannot be."""
     sets = find_file_sets(folder)
-    part = output.with_name(f"{output.name}.{os.getpid()}.part")
     total = Imported()
-    try:
+    with whole_or_not_at_all(output) as part:
         for n, files in enumerate(sets):
             main = _main_of(files, sets)
             _Process(files, main, _part_of(progress, n, len(sets))).write(part, total)
-        os.rename(part, output)
-    except OSError as error:
-        raise TdbgError(
-            f"the trace cannot be written: {error.strerror or error}; free some space or name another place with -o: "
-            f"{output}"
-        ) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
     return total
 
 

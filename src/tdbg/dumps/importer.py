@@ -7,7 +7,6 @@ held in memory. What the op of a bad tensor was given is read again and kept bes
 from __future__ import annotations
 
 import os
-import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from tdbg.dumps.runtime_graph import MOVERS, RuntimeGraph
 from tdbg.dumps.tensor_rows import READERS, Numbers, numbers_of
 from tdbg.errors import TdbgError
 from tdbg.model import Flag
+from tdbg.store.place import whole_or_not_at_all
 from tdbg.store.writer import TraceWriter
 
 Progress = Callable[[float], None]
@@ -54,18 +54,8 @@ def import_dumps(
         runs = runs_in(os.fspath(folder))
     except OSError as error:
         raise TdbgError(f"the dumps cannot be read: {error.strerror or error}: {folder}") from error
-    part = output.with_name(f"{output.name}.{os.getpid()}.part")
-    try:
-        done = _Import(runs, progress, keep_values).write(part)
-        os.rename(part, output)
-    except OSError as error:
-        raise TdbgError(
-            f"the trace cannot be written: {error.strerror or error}; free some space or name another place with -o: "
-            f"{output}"
-        ) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-    return done
+    with whole_or_not_at_all(output) as part:
+        return _Import(runs, progress, keep_values).write(part)
 
 
 @dataclass

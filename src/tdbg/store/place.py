@@ -5,9 +5,11 @@ Loads neither Arrow nor numpy: ``tdbg run`` asks before the user's program begin
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from tdbg.errors import TdbgError
@@ -78,3 +80,20 @@ def _is_trace(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(content, dict) and content.get("format") == "tdbg"
+
+
+@contextlib.contextmanager
+def whole_or_not_at_all(output: Path) -> Iterator[Path]:
+    """A folder to write a new trace into; when the block ends well it becomes ``output``, which must not exist, else it
+    is removed. An OSError becomes a TdbgError."""
+    part = output.with_name(f"{output.name}.{os.getpid()}.part")
+    try:
+        yield part
+        os.rename(part, output)
+    except OSError as error:
+        raise TdbgError(
+            f"the trace cannot be written: {error.strerror or error}; free some space or name another place with -o: "
+            f"{output}"
+        ) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
