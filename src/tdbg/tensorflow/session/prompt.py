@@ -7,35 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Protocol
 
+from tdbg.capture.control import Action, Kind
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir
 
+__all__ = ["Action", "Filter", "Kind", "Prompt", "RunEnd", "RunStart"]
+
 Filter = Callable[[Any, Any], Any]  # of a DebugTensorDatum and its tensor
-
-
-class Kind(StrEnum):
-    """RUN as the rest of the Action says; EXIT the program; DETACH: go on without the debugger."""
-
-    RUN = "run"
-    EXIT = "exit"
-    DETACH = "detach"
-
-
-@dataclass(frozen=True)
-class Action:
-    """What to do with the next run and those after it."""
-
-    kind: Kind = Kind.RUN
-    debug: bool = True
-    times: int = 1  # this many runs, of which only the last is debugged
-    until_filter: str = ""  # go on until a tensor passes this filter
-    exclude_nodes: str = ""  # nodes that the filter does not look at
-    node_name_filter: str | None = None
-    op_type_filter: str | None = None
-    tensor_dtype_filter: str | None = None
-    profile: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,62 @@
+"""One command of the debugger's prompt: the words behind its name in, a Result out."""
+
+from __future__ import annotations
+
+import argparse
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn
+
+from tdbg.errors import TdbgError
+from tdbg.shell.result import Result
+
+if TYPE_CHECKING:
+    from tdbg.shell.engine import Engine as Context
+
+__all__ = ["Command", "Completion", "Context", "Parser"]
+
+
+class Completion(NamedTuple):
+    """What Tab offers: ``text`` replaces the word under the cursor."""
+
+    text: str
+    description: str = ""
+
+
+class Parser(argparse.ArgumentParser):
+    """Does not print and does not end the program."""
+
+    def error(self, message: str) -> NoReturn:
+        raise TdbgError(f"{self.prog}: {message}; type help {self.prog} for its flags")
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        raise TdbgError(message or f"{self.prog} cannot be done")
+
+
+class Command:
+    """The docstring of a command is its help: the first line is its summary. ``examples`` are shown in help and docs,
+    and executed by a test."""
+
+    name: ClassVar[str] = ""
+    aliases: ClassVar[tuple[str, ...]] = ()
+    examples: ClassVar[Sequence[tuple[str, str]]] = ()  # (what is typed, what it does)
+    is_raw: ClassVar[bool] = False  # the text behind the name is taken as it is (eval, sql): see parse
+
+    def prepare_parser(self, parser: Parser) -> None:
+        """Declares the arguments."""
+
+    def parse(self, words: Sequence[str]) -> Namespace:
+        parser = self.parser()
+        return parser.parse_args(list(words))
+
+    def parser(self) -> Parser:
+        parser = Parser(prog=self.name, add_help=False, description=self.__doc__)
+        self.prepare_parser(parser)
+        return parser
+
+    def complete(self, shell: Context, words: Sequence[str], word: str) -> Sequence[Completion]:
+        """What could stand for ``word``, the last one; ``words`` are those before it, without the command's name."""
+        return ()
+
+    def run(self, shell: Context, args: Namespace) -> Result:
+        raise NotImplementedError

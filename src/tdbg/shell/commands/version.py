@@ -1,0 +1,19 @@
+"""``version``: which tdbg this is."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from importlib import metadata
+
+from tdbg.shell import command
+from tdbg.shell.result import Result, text
+
+
+class Command(command.Command):
+    """Shows the version of tdbg."""
+
+    name = "version"
+    aliases = ("ver",)
+
+    def run(self, shell: command.Context, args: Namespace) -> Result:
+        return Result([text(f"tdbg {metadata.version('tdbg')}")])

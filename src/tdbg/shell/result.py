@@ -1,0 +1,111 @@
+"""What a command of the debugger gives: blocks of data that a renderer turns into lines, a page or JSON.
+
+A block is a record without any layout. ``layout.py`` makes lines of one for a terminal of some width; ``as_data`` makes
+JSON of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tdbg.capture.control import Action
+
+# Roles, not colours: each renderer has its own table of them.
+STYLES = frozenset(
+    "title dim name op file code number nan inf zero negative positive good warning error match user".split()
+)
+
+
+class Span(NamedTuple):
+    """A piece of a line. ``link`` is the command that a click or Enter on it types."""
+
+    text: str
+    style: str = ""
+    link: str = ""
+
+
+Line = tuple[Span, ...]
+Cell = Span | str | int | float | None
+
+
+@dataclass(frozen=True)
+class Text:
+    """Lines as they are. ``data`` is what they say, for JSON."""
+
+    lines: Sequence[Line]
+    data: Any = None
+
+
+@dataclass(frozen=True)
+class Column:
+    title: str
+    key: str  # its name in JSON
+    right: bool = False
+    sort: str = ""  # the command that a click on the title types
+
+
+@dataclass(frozen=True)
+class Table:
+    """``rows`` is read a page at a time, so it may be lazy and very long."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+
+
+@dataclass(frozen=True)
+class Array:
+    """A tensor's elements, or a part of them. ``ranges``: elements inside any of them are highlighted."""
+
+    name: str  # 'hidden/log:0:DebugIdentity[0,:]'
+    values: Any  # numpy array; only what is shown is read
+    ranges: Sequence[tuple[float, float]] = ()
+    shows_all: bool = False  # without ellipses
+    offset: tuple[int, ...] = ()  # of its first element in the whole tensor, for @[i,j]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Named series over steps: (step, value); a bad value is NaN or infinite."""
+
+    title: str
+    series: Mapping[str, Sequence[tuple[int, float]]]
+
+
+Block = Text | Table | Array | Plot
+
+
+@dataclass(frozen=True)
+class Result:
+    """``menu``: links for the top of the screen. ``top``: the line to begin at, counted over all blocks. ``action``:
+    the prompt is over, and this is what the program does next. ``asks``: nothing was done yet; ``yes`` is the command
+    that does it (a question such as "print 80,000,000 elements?")."""
+
+    blocks: Sequence[Block] = ()
+    menu: Sequence[Span] = ()
+    top: int = 0
+    action: Action | None = None
+    is_error: bool = False
+    asks: str = ""
+    yes: str = ""
+    controls: Mapping[str, Any] = field(default_factory=dict)  # for the screen: {"page": -1}, {"mouse": True}, …
+
+
+def text(*lines: str | Line | Span, data: Any = None) -> Text:
+    """Lines from texts, spans or whole lines."""
+    return Text([_line(one) for one in lines], data)
+
+
+def _line(one: str | Line | Span) -> Line:
+    if isinstance(one, str):
+        return (Span(one),)
+    return (one,) if isinstance(one, Span) else tuple(one)
+
+
+def error(message: str) -> Result:
+    return Result([Text([(Span("ERROR: ", "error"), Span(message))], {"error": message})], is_error=True)
+
+
+def plain(line: Iterable[Span]) -> str:
+    return "".join(span.text for span in line)
