@@ -11,7 +11,10 @@ from tdbg.shell.command import Command
 # In the order of ``help``. Each is a file of this folder with a class ``Command``.
 NAMES: tuple[str, ...] = (
     "run",
+    "print_feed",
     "list_tensors",
+    "print_tensor",
+    "eval",
     "version",
     "exit",
     "prev",
