@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from tdbg.model import Summary
 from tdbg.native import summarize
+from tdbg.native.reference import DTYPES
 from tdbg.shell.array_cells import computable
 from tdbg.shell.result import Line, Span, Text
 
@@ -18,11 +20,7 @@ _PER_CHUNK = 1 << 22
 
 def summary_of(array: np.ndarray) -> Summary | None:
     """Exact, in one pass; None where there is nothing to count: texts, no elements."""
-    return summarize(array) if array.size and array.dtype.kind not in "OSUV" or _is_small_float(array) else None
-
-
-def _is_small_float(array: np.ndarray) -> bool:
-    return bool(array.size) and array.dtype.kind == "V" and computable(array[:0].reshape(-1)).dtype.kind == "f"
+    return summarize(array) if array.size and array.dtype.name in DTYPES else None
 
 
 def summary_text(summary: Summary, dtype: str) -> Text:
@@ -104,7 +102,7 @@ def histogram_text(array: np.ndarray) -> Text:
     elif len(edges) == 2 and edges[0] == edges[1]:
         names = [f"{edges[0]:.6g}"]
     else:
-        names = [f"{begin:.4g} … {end:.4g}" for begin, end in zip(edges, edges[1:], strict=False)]
+        names = [f"{begin:.4g} … {end:.4g}" for begin, end in pairwise(edges)]
     width, total = max(map(len, names)), int(counts.sum())
     lines: list[Line] = [(Span("Histogram of the finite elements:", "title"),)]
     for name, count in zip(names, counts.tolist(), strict=True):

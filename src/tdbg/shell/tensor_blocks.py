@@ -1,4 +1,4 @@
-"""An array and what was asked of it (flags of print_tensor) in; the blocks that show it, or the file it went to, out."""
+"""An array and what was asked of it (flags of print_tensor) in; the blocks that show it, or its file, out."""
 
 from __future__ import annotations
 

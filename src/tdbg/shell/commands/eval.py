@@ -11,7 +11,7 @@ import numpy as np
 
 from tdbg.errors import TdbgError
 from tdbg.shell import command, numpy_words
-from tdbg.shell.command import Completion, quoted
+from tdbg.shell.command import Completion
 from tdbg.shell.result import Array, Block, Result, Span, text
 from tdbg.shell.safe_eval import evaluate
 from tdbg.shell.tensor_blocks import add_output_flags, header, question, write
