@@ -15,6 +15,7 @@ FRAMEWORKS = {"tensorflow", "keras", "torch", "jax"}
 ALLOWED = {
     "errors": set(),
     "model": set(),
+    "strict_json": set(),
     "frames": {"model"},
     "op_types": set(),
     "scene": {"model"},
@@ -43,6 +44,7 @@ ALLOWED = {
     "query": {"errors", "model", "expressions", "scene", "store"},
     "shell": {"errors", "model", "expressions", "scene", "config", "native", "capture", "store", "query"},
     "report": {"errors", "model", "store", "query"},
+    "web": {"errors", "model", "expressions", "scene", "strict_json", "store", "query", "report", "shell"},
     "commands": {
         "errors",
         "model",
@@ -55,6 +57,8 @@ ALLOWED = {
         "dumps",
         "report",
         "shell",
+        "strict_json",
+        "web",
     },
     "keras": {"errors", "config", "capture", "recording", "store", "query", "commands"},
     "pytest_plugin": {"errors", "config", "capture", "recording", "query", "store"},

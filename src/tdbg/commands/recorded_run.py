@@ -136,7 +136,7 @@ def _end_by_signal() -> None:
 
 
 def _json(content: dict[str, Any]) -> str:
-    from tdbg.commands.printing import to_json
+    from tdbg.strict_json import to_json
 
     return to_json(content)
 

@@ -157,6 +157,11 @@ class TraceScene:
     def trace(self) -> Trace:
         return self._trace
 
+    @property
+    def read(self) -> SceneCache:
+        """All that is known of the process, as it was when the trace was last looked at."""
+        return self._read
+
     # ---- parts
 
     @property

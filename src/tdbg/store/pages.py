@@ -136,6 +136,28 @@ class Pages:
             found[here] = self.part_of_column(name, number)[positions[here] - page.first]
         return found
 
+    def scan(self, name: str, positions: np.ndarray | None = None) -> np.ndarray:
+        """The same as ``cells``, of all rows where none are named; nothing is kept, so it may be a large column."""
+        kind = SCHEMAS["tensors"].field(name).type.to_pandas_dtype()
+        if positions is None:
+            parts = [self.part_of_column(name, number) for number in range(len(self.pages))]
+            return np.concatenate(parts) if parts else np.empty(0, kind)
+        order = None if np.all(positions[1:] >= positions[:-1]) else np.argsort(positions, kind="stable")
+        rising = positions if order is None else positions[order]
+        ends = np.searchsorted(rising, [page.first + page.rows for page in self.pages])
+        found, done = [np.empty(0, kind)], 0
+        for number, end in enumerate(ends.tolist()):
+            if end > done:
+                page = self.pages[number]
+                found.append(self._of_page(page, [name])[name].to_numpy()[rising[done:end] - page.first])
+            done = end
+        cells = np.concatenate(found)
+        if order is None:
+            return cells
+        placed = np.empty_like(cells)
+        placed[order] = cells
+        return placed
+
     def part_of_column(self, name: str, number: int) -> np.ndarray:
         """The same of one page."""
         page = self.pages[number]

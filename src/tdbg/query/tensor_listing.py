@@ -1,0 +1,212 @@
+"""A filter, a step, an op, an order in; the tensors that are meant, in that order and by place, out.
+
+Of ten million rows only their positions are kept: 4 bytes each, and none at all where everything is listed as it came.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tdbg import expressions
+from tdbg.errors import TdbgError
+from tdbg.model import Flag
+from tdbg.query.scene_cache import SceneCache
+from tdbg.query.scene_tensors import Chosen, Everything, Order
+from tdbg.store.pages import Pages
+
+_OF_ROWS = (
+    "time", "step", "execution", "iteration", "elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan",
+    "min", "max", "mean", "std",
+)  # fmt: skip
+SORT_KEYS = ("seq", *_OF_ROWS, "inf", "max_abs", "name", "type", "phase")
+_MOST_REMEMBERED = 4
+_MOST_POSITIONS = 24_000_000  # of all listings that are remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which tensors; None: all. ``step`` is the number of a moment: a training step, or a run of a Session."""
+
+    where: str = ""
+    step: int | None = None
+    execution: int | None = None
+    graph: int | None = None
+    op: int | None = None
+    sort: str = "seq"
+    descending: bool = False
+
+    @property
+    def is_everything(self) -> bool:
+        return self == Wanted(descending=self.descending)
+
+
+class TensorListing:
+    """Places count from 0 in the order wanted."""
+
+    def __init__(self, pages: Pages, order: Order, is_reversed: bool) -> None:
+        self._pages, self._order, self._is_reversed = pages, order, is_reversed
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def positions(self, first: int, count: int) -> np.ndarray:
+        places = np.arange(max(0, first), max(0, min(len(self), first + count)))
+        if self._is_reversed:
+            places = len(self) - 1 - places
+        return self._order.positions(places) if len(places) else np.empty(0, np.int64)
+
+    def place_of(self, seq: int) -> int | None:
+        """Where an event stands; None when it is not listed."""
+        found = positions_of(self._pages, np.array([seq], np.int64))
+        for position in found.tolist():
+            place = self._order.place_of(position)
+            if place is not None:
+                return len(self) - 1 - place if self._is_reversed else place
+        return None
+
+    def bad_places(self, buckets: int, bad: np.ndarray) -> list[int]:
+        """How many of the listing hold bad values, in that many equal parts of it; ``bad`` are those of the trace."""
+        if not len(self) or not len(bad):
+            return [0] * buckets
+        places = self._order.places_of(bad)
+        if self._is_reversed:
+            places = len(self) - 1 - places
+        return np.bincount(places * buckets // len(self), minlength=buckets).tolist()
+
+
+class TensorListings:
+    """Of one process, until the trace has grown; the last few are remembered."""
+
+    def __init__(self, read: SceneCache) -> None:
+        self._read, self._pages = read, read.pages
+        self._known: OrderedDict[Wanted, TensorListing] = OrderedDict()
+
+    def find(self, wanted: Wanted) -> TensorListing:
+        if wanted.sort not in SORT_KEYS:
+            raise TdbgError(f"tensors cannot be sorted by {wanted.sort!r}; they can by {', '.join(SORT_KEYS)}")
+        if wanted not in self._known:
+            self._known[wanted] = self._make(wanted)
+        self._known.move_to_end(wanted)
+        while len(self._known) > 1 and (
+            len(self._known) > _MOST_REMEMBERED or sum(map(len, self._known.values())) > _MOST_POSITIONS
+        ):
+            self._known.popitem(last=False)
+        return self._known[wanted]
+
+    @cached_property
+    def bad(self) -> np.ndarray:
+        """Positions of all that hold a NaN or an infinity."""
+        return self._read.rowset(None).bad(self._read.moments.first_bad_seq)
+
+    def _make(self, wanted: Wanted) -> TensorListing:
+        if wanted.is_everything:
+            order: Order = Everything(self._pages, self._read.moments.evidence)
+            return TensorListing(self._pages, order, wanted.descending)
+        found = self._found(wanted)
+        if wanted.sort != "seq":
+            found = self._sorted(found, wanted)
+            return TensorListing(self._pages, Chosen(found), False)
+        return TensorListing(self._pages, Chosen(found), wanted.descending)
+
+    def _found(self, wanted: Wanted) -> np.ndarray:
+        numbers = self._read.moments.numbers()
+        if wanted.step is not None and wanted.step not in numbers:
+            raise TdbgError(f"there is no {self._read.moments.kind} {wanted.step} in this trace")
+        of_step = None if wanted.step is None else self._read.moments.positions(wanted.step)
+        conditions, parameters = self._conditions(wanted)
+        if not conditions:
+            return self._all() if of_step is None else of_step.astype(np.int32)
+        if of_step is not None:
+            if not len(of_step):
+                return of_step.astype(np.int32)
+            seqs = self._pages.cells("seq", of_step)
+            conditions.append(f"t.seq BETWEEN {int(seqs.min())} AND {int(seqs.max())}")
+        sql = (
+            "SELECT t.seq FROM tensors t JOIN ops o USING (process, op) "
+            f"WHERE t.process = {self._read.process} AND t.flags & {int(Flag.EVIDENCE)} = 0 AND "
+        ) + " AND ".join(conditions)
+        found = positions_of(self._pages, np.sort(self._read.rows.numbers(sql, parameters)))
+        return found if of_step is None else found[np.isin(found, of_step)]
+
+    def _all(self) -> np.ndarray:
+        everything = Everything(self._pages, self._read.moments.evidence)
+        parts = [np.empty(0, np.int32)]
+        for first in range(0, len(everything), 1 << 18):
+            places = np.arange(first, min(len(everything), first + (1 << 18)))
+            parts.append(everything.positions(places).astype(np.int32))
+        return np.concatenate(parts)
+
+    def _conditions(self, wanted: Wanted) -> tuple[list[str], list[Any]]:
+        conditions, parameters = [], []
+        if wanted.where.strip():
+            answer = expressions.parse(wanted.where).sql()
+            conditions.append(f"({answer.sql})")
+            parameters += answer.parameters
+        if wanted.execution is not None:
+            began = self._read.rows.query(
+                f"SELECT min(seq) FROM executions WHERE process = {self._read.process} AND execution = ?",
+                [wanted.execution],
+            )[0][0]
+            conditions.append(f"t.execution = {int(wanted.execution)} AND t.seq >= {int(began or 0)}")
+        if wanted.graph is not None:
+            conditions.append(f"o.graph = {int(wanted.graph)}")
+        if wanted.op is not None:
+            conditions.append(f"t.op = {int(wanted.op)}")
+        return conditions, parameters
+
+    # ---- order
+
+    def _sorted(self, found: np.ndarray, wanted: Wanted) -> np.ndarray:
+        """What has no number comes last, in both directions; equal ones in the order of events."""
+        keys = self._keys(found, wanted.sort)
+        if wanted.descending:
+            keys = -keys if keys.dtype.kind == "f" else keys.max(initial=0) - keys
+        return found[np.argsort(keys, kind="stable")]
+
+    def _keys(self, found: np.ndarray, sort: str) -> np.ndarray:
+        if sort in ("name", "type", "phase"):
+            return self._ranks(sort)[self._pages.scan("op", found)]
+        if sort == "inf":
+            return _number(self._pages.scan("neg_inf", found)) + _number(self._pages.scan("pos_inf", found))
+        if sort == "max_abs":
+            keys = np.abs(_number(self._pages.scan("min", found)))
+            return np.fmax(keys, np.abs(_number(self._pages.scan("max", found))), out=keys)
+        return _number(self._pages.scan(sort, found)) if sort not in _WHOLE else self._pages.scan(sort, found)
+
+    def _ranks(self, sort: str) -> np.ndarray:
+        """By the number of an op; the last cell stands for -1."""
+        ops = self._read.ops
+        texts = ops.shown if sort == "name" else ops.types if sort == "type" else ops.phases.tolist()
+        order = {text: rank for rank, text in enumerate(sorted(set(texts)))}
+        kind = np.uint16 if len(order) < 1 << 16 else np.int32
+        ranks = np.zeros(int(ops.numbers.max(initial=-1)) + 2, kind)
+        ranks[ops.numbers] = [order[text] for text in texts]
+        return ranks
+
+
+_WHOLE = ("time", "step", "execution", "iteration", "elements")
+
+
+def _number(column: np.ndarray) -> np.ndarray:
+    return column.astype(np.float64)
+
+
+def positions_of(pages: Pages, seqs: np.ndarray) -> np.ndarray:
+    """Of events that are in order, without evidence, in the same order."""
+    found = []
+    for number, page in enumerate(pages.pages):
+        first, last = np.searchsorted(seqs, [page.least_seq, page.greatest_seq + 1])
+        if first == last:
+            continue
+        here = pages.part_of_column("seq", number)
+        chosen = np.flatnonzero(np.isin(here, seqs[first:last]))
+        if page.flags >= int(Flag.EVIDENCE):
+            chosen = chosen[(pages.part_of_column("flags", number)[chosen] & int(Flag.EVIDENCE)) == 0]
+        order = np.argsort(here[chosen], kind="stable")
+        found.append((chosen[order] + page.first).astype(np.int32))
+    return np.concatenate(found) if found else np.empty(0, np.int32)

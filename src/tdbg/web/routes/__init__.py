@@ -1,0 +1,13 @@
+"""The routes of the API, a file for each group: parameters in, answers made of what ``query`` says out."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from tdbg.web.route import Route
+
+_GROUPS = ("overview", "executions", "tensors")
+
+
+def all_routes() -> list[Route]:
+    return [route for group in _GROUPS for route in import_module(f"tdbg.web.routes.{group}").ROUTES]

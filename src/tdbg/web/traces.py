@@ -1,0 +1,209 @@
+"""Paths of traces and of folders that hold some in; the traces that are served, by their short names, out.
+
+A trace is opened when it is first asked for, and looked at again while its program writes. Quick questions share one
+reader and a lock; a slow one has a reader of its own, so that it holds nobody up, and its answer is kept until the
+trace has grown.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tdbg.errors import TdbgError
+from tdbg.query.executions import Executions
+from tdbg.query.overview import is_live
+from tdbg.query.tensor_listing import TensorListings
+from tdbg.query.trace import Trace
+from tdbg.query.trace_scene import TraceScene
+from tdbg.web.route import Refused
+
+_LOOK_AGAIN = 0.4  # seconds
+_PATIENCE = 10  # a slow answer that took a second may be ten seconds old while the program runs
+
+
+@dataclass(slots=True)
+class _Kept:
+    version: int
+    value: Any
+    took: float
+    made: float
+
+
+class ServedTrace:
+    """``lock`` is held while its scenes are used."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self.id, self.path = name, path
+        self.lock = threading.RLock()
+        self.version = 0
+        self._trace: Trace | None = None
+        self._scenes: dict[int, TraceScene] = {}
+        self._listings: dict[int, TensorListings] = {}
+        self._executions: dict[int, Executions] = {}
+        self._looked = 0.0
+        self._kept: dict[Any, _Kept] = {}
+        self._making: dict[Any, threading.Lock] = {}
+
+    # ---- quick questions
+
+    def open(self) -> Trace:
+        """TdbgError when it cannot be read; asked again, it is tried again."""
+        with self.lock:
+            if self._trace is None:
+                self._trace = Trace.open(self.path)
+                self.version += 1
+            return self._trace
+
+    def process(self, asked: int | None) -> int:
+        processes = self.open().processes
+        if asked is None:
+            return self.kept("first process", self._first_process)
+        if asked >= len(processes):
+            raise Refused(404, f"there is no process {asked}", f"this trace has {len(processes)}, counted from 0")
+        return asked
+
+    def _first_process(self) -> int:
+        trace = self.open()
+        found = trace.first_bad() if len(trace.processes) > 1 else None
+        return int(found["process"]) if found else 0
+
+    def scene(self, process: int) -> TraceScene:
+        """Only while the lock is held."""
+        if process not in self._scenes:
+            self._scenes[process] = TraceScene(self.open(), process)
+        return self._scenes[process]
+
+    def listings(self, process: int) -> TensorListings:
+        """Only while the lock is held."""
+        if process not in self._listings:
+            self._listings[process] = TensorListings(self.scene(process).read)
+        return self._listings[process]
+
+    def executions(self, process: int) -> Executions:
+        """Only while the lock is held."""
+        if process not in self._executions:
+            self._executions[process] = Executions(self.scene(process).read)
+        return self._executions[process]
+
+    @property
+    def is_live(self) -> bool:
+        return is_live(self.open())
+
+    def refresh(self) -> None:
+        """Looks at what is on disk now, unless that was done just before."""
+        with self.lock:
+            trace = self.open()
+            if time.monotonic() - self._looked < _LOOK_AGAIN:
+                return
+            before = len(trace.processes), [process.state for process in trace.processes]
+            trace.refresh()
+            grown = [number for number, scene in self._scenes.items() if scene.refresh()]
+            for number in grown:
+                self._listings.pop(number, None)
+                self._executions.pop(number, None)
+            after = len(trace.processes), [process.state for process in trace.processes]
+            if grown or before != after:
+                self.version += 1
+            self._looked = time.monotonic()
+
+    # ---- slow questions
+
+    def apart(self) -> Trace:
+        """A reader of its own."""
+        return Trace.open(self.path)
+
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What ``make`` gives, made once for each state of the trace; while it grows fast, less often."""
+        with self.lock:
+            making = self._making.setdefault(key, threading.Lock())
+        with making:
+            known, version = self._kept.get(key), self.version
+            if known is not None and (known.version == version or self._is_recent(known)):
+                return known.value
+            began = time.monotonic()
+            value = make()
+            self._kept[key] = _Kept(version, value, time.monotonic() - began, time.monotonic())
+            return value
+
+    def peek(self, key: Any) -> Any:
+        """What is kept, however old; None when nothing is."""
+        known = self._kept.get(key)
+        return known.value if known is not None else None
+
+    def _is_recent(self, known: _Kept) -> bool:
+        return self.is_live and time.monotonic() - known.made < _PATIENCE * known.took
+
+
+class Traces:
+    """All that are served. Those of a folder are looked for again and again: new ones may come."""
+
+    def __init__(self, paths: Sequence[Path], folders: Sequence[Path] = ()) -> None:
+        self._folders = [folder.resolve() for folder in folders]
+        self._lock = threading.Lock()
+        self._by_id: dict[str, ServedTrace] = {}
+        for path in paths:
+            self._add(path)
+        self.look()
+
+    def look(self) -> None:
+        """For traces that have come or gone."""
+        with self._lock:
+            found = [path for folder in self._folders for path in _traces_in(folder)]
+            for path in found:
+                self._add(path)
+            gone = [
+                name
+                for name, trace in self._by_id.items()
+                if trace.path.parent in self._folders and trace.path not in found and not trace.path.exists()
+            ]
+            for name in gone:
+                del self._by_id[name]
+
+    def all(self) -> list[ServedTrace]:
+        return list(self._by_id.values())
+
+    def find(self, name: str) -> ServedTrace:
+        found = self._by_id.get(name)
+        if found is None:
+            raise Refused(404, "there is no such trace here", "api/traces lists those that are served")
+        return found
+
+    def _add(self, path: Path) -> None:
+        path = path.resolve()
+        if any(trace.path == path for trace in self._by_id.values()):
+            return
+        short = re.sub(r"[^A-Za-z0-9._-]+", "-", path.name.removesuffix(".tdbg")).strip("-.") or "trace"
+        name, number = short, 1
+        while name in self._by_id:
+            number += 1
+            name = f"{short}~{number}"
+        self._by_id[name] = ServedTrace(name, path)
+
+
+def _traces_in(folder: Path) -> list[Path]:
+    try:
+        return sorted((path for path in folder.glob("*.tdbg") if (path / "trace.json").is_file()), key=_age)
+    except OSError:
+        return []
+
+
+def _age(path: Path) -> tuple[float, str]:
+    try:
+        return -path.stat().st_mtime, path.name
+    except OSError:
+        return 0.0, path.name
+
+
+def reason(trace: ServedTrace) -> str:
+    """Why a trace cannot be read; "" when it can."""
+    try:
+        trace.open()
+    except TdbgError as error:
+        return str(error)
+    return ""
