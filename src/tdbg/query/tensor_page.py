@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from tdbg.model import DType, Flag, Phase
 from tdbg.query.scene_cache import SceneCache
+from tdbg.query.scene_ops import INPUT
 from tdbg.query.scene_values import Key
 
 _NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
@@ -24,7 +25,8 @@ def tensor_page(read: SceneCache, positions: np.ndarray) -> pa.Table:
     flags = rows["flags"].to_numpy()
     eager = np.array([place >= 0 and ops.graphs[place] < 0 for place in at], bool)
     is_input = (flags & int(Flag.INPUT)) != 0
-    names = [read.name_of(op, one) for op, one in zip(rows["op"].to_pylist(), is_input & eager, strict=True)]
+    shown = [ops.shown[place] if place >= 0 else "?" for place in at]
+    names = [name + INPUT * bool(one) for name, one in zip(shown, is_input & eager, strict=True)]
     began = read.moments.began
     columns: dict[str, Any] = {name: rows[name] for name in ("seq", "step", "execution", "op", "slot", "iteration")}
     columns |= {
