@@ -15,7 +15,7 @@ export class ApiError extends Error {
 export type Query = Record<string, string | number | boolean | null | undefined | readonly string[]>;
 
 // Relative to this file: the page may live below any path, as it does inside TensorBoard.
-const BASE = new URL("./api/", import.meta.url);
+const BASE = new URL(/* @vite-ignore */ "./api/", import.meta.url);
 
 export function address(path: string, query: Query = {}): string {
   const url = new URL(path, BASE);

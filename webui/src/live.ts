@@ -1,11 +1,11 @@
-// Server-sent events in; a count that rises when the trace on the page has grown out.
+// Server-sent events in; counts that rise when the trace on the page has grown, or when traces come and go, out.
 
 import { signal } from "@preact/signals";
 import { address } from "./api";
 import { view } from "./view";
 
 export const grown = signal(0);
-export const isLive = signal(false);
+export const listed = signal(0); // rises when traces come or go
 const LEAST_PAUSE = 2000; // ms between two looks at a trace that grows
 
 /** Listens until the function that it gives is called. */
@@ -17,18 +17,11 @@ export function listen(): () => void {
     grown.value++;
   };
   const heard = (event: MessageEvent<string>) => {
-    let said: { trace?: string; id?: string; live?: boolean };
-    try {
-      said = JSON.parse(event.data);
-    } catch {
-      return;
-    }
-    const trace = said.trace ?? said.id ?? "";
-    if (trace && trace !== view.peek().trace) return;
-    isLive.value = event.type !== "ended";
-    if (!timer) timer = window.setTimeout(tell, LEAST_PAUSE);
+    const { id } = JSON.parse(event.data) as { id: string };
+    if (id === view.peek().trace && !timer) timer = window.setTimeout(tell, LEAST_PAUSE);
   };
-  for (const name of ["message", "grew", "ended", "alerts"]) source.addEventListener(name, heard);
+  for (const name of ["grew", "ended"]) source.addEventListener(name, heard);
+  source.addEventListener("traces", () => listed.value++);
   return () => {
     clearTimeout(timer);
     source.close();

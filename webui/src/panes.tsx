@@ -1,6 +1,6 @@
 // Panes: a heading with a count and actions, content below. They fold, fill the window, and share their column by weight.
 
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { ApiError } from "./api";
 import type { Loaded } from "./load";
@@ -30,7 +30,7 @@ export function Pane(props: PaneProps) {
   const isFolded = !!folded.value[id] && viewed.full.value !== id;
   const isFull = viewed.full.value === id;
   const weight = sizes.value[id] ?? props.weight ?? 1;
-  const style: JSX.CSSProperties = isFolded
+  const style = isFolded
     ? { flex: "0 0 auto" }
     : props.fixed
       ? { flex: `0 0 ${sizes.value[id] ? `${sizes.value[id]}px` : props.fixed}` }

@@ -14,15 +14,16 @@ const MAP = 400; // parts of the listing that the minimap tells apart
 const PAUSE = 40; // ms without a move before a page is asked for
 
 const listing = computed((): Query => {
-  const { process, where, sort, desc, only, step } = {
+  const made = /^(.*):(\d+)$/.exec(viewed.made.value);
+  return {
     process: viewed.process.value,
     where: viewed.where.value.trim(),
     sort: viewed.sort.value,
     desc: viewed.desc.value,
-    only: viewed.only.value,
     step: viewed.only.value ? viewed.step.value : null,
+    file: made?.[1],
+    line: made?.[2],
   };
-  return { process, where, sort, desc, step: only ? step : null };
 });
 
 /** The rows of the listing, whatever of them is here. */
@@ -114,7 +115,7 @@ class Rows {
   private fail(error: ApiError): void {
     batch(() => {
       this.error.value = error;
-      if (view.peek().where) return; // the last good listing stays in sight while a filter is written
+      if (listing.peek().where) return; // the last good listing stays in sight while a filter is written
       this.total.value = 0;
       this.version.value++;
     });

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { prepare } from "./canvas";
 import { colour, scheme } from "./colours";
 import { numberAt, textAt } from "./columns";
-import { count } from "./format";
+import { count, fileName } from "./format";
 import { relatedSeqs } from "./focus";
 import { Failure, Pane } from "./panes";
 import { exportAddress, rows } from "./rows";
@@ -19,7 +19,7 @@ const FIRST = "58px minmax(90px, 1.3fr)"; // number and name
 
 export function TensorTable() {
   const total = rows.total.value;
-  const isFiltered = !!viewed.where.value.trim() || (viewed.only.value && viewed.step.value !== null);
+  const isFiltered = !!viewed.where.value.trim() || !!viewed.made.value || (viewed.only.value && viewed.step.value !== null);
   return (
     <Pane id="tensors" title="Graph executions" count={`${count(total)} ${isFiltered ? "found" : "tensors"}`} weight={3} actions={<Actions />}>
       <div class="table-pane">
@@ -53,14 +53,15 @@ function Filter() {
     typed.value = null;
     go({ where: text }, true);
   };
-  const { where, only, sort } = { where: viewed.where.value, only: viewed.only.value, sort: viewed.sort.value };
+  const [where, only, sort, made] = [viewed.where.value, viewed.only.value, viewed.sort.value, viewed.made.value];
   return (
     <div class="filter">
       <label class="hidden" for="filter">Filter of tensors</label>
       <input id="filter" class="mono" value={typed.value ?? where} placeholder='filter: nan > 0 or max_abs > 1e4, op == "Log", name ~ "dense"' spellcheck={false} autocomplete="off" aria-invalid={!!rows.error.value} aria-describedby={rows.error.value ? "filter-error" : undefined} onInput={(event) => write(event.currentTarget.value)} onBlur={(event) => commit(event.currentTarget.value)} onKeyDown={(event) => event.key === "Enter" && commit(event.currentTarget.value)} />
       <button aria-pressed={where.trim() === "bad"} title="Only tensors that hold NaN or infinity" onClick={() => commit(where.trim() === "bad" ? "" : "bad")}>bad</button>
       <button aria-pressed={only} disabled={viewed.step.value === null} title="Only the chosen step" onClick={() => go({ only: !only })}>this step</button>
-      <button disabled={!where && !only && !sort} title="Show all rows, as they came" onClick={() => { typed.value = null; go({ where: "", only: false, sort: "", desc: false }); }}>clear</button>
+      {made && <button aria-pressed title={`Only what ${made} made; click: all`} onClick={() => go({ made: "" })}>{fileName(made)} ×</button>}
+      <button disabled={!where && !only && !sort && !made} title="Show all rows, as they came" onClick={() => { typed.value = null; go({ where: "", only: false, sort: "", desc: false, made: "" }); }}>clear</button>
       <GoToRow />
     </div>
   );
@@ -145,7 +146,7 @@ function Grid() {
 function NoRows() {
   return (
     <div class="empty">
-      {viewed.where.value.trim() ? <p>No tensor meets this filter. <button onClick={() => go({ where: "", only: false })}>Clear it</button></p> : <p>No tensor was recorded here. Rows come from <code>tdbg run train.py</code>; its modes and filters say which.</p>}
+      {viewed.where.value.trim() || viewed.made.value ? <p>No tensor meets this filter. <button onClick={() => go({ where: "", made: "", only: false })}>Clear it</button></p> : <p>No tensor was recorded here. Rows come from <code>tdbg run train.py</code>; its modes and filters say which.</p>}
     </div>
   );
 }
@@ -196,7 +197,7 @@ function Heading({ title, sort, hint, kind }: { title: string; sort: string; hin
 /** Calls back with the row of the chosen tensor, when another one is chosen anywhere on the page or the list changes. */
 function useReveal(show: (row: number) => void, track: Track): void {
   const seq = viewed.seq.value;
-  const key = [viewed.trace.value, viewed.where.value, viewed.sort.value, viewed.desc.value, viewed.only.value].join("\n");
+  const key = [viewed.trace.value, viewed.where.value, viewed.sort.value, viewed.desc.value, viewed.only.value, viewed.made.value].join("\n");
   const latest = useRef(show);
   latest.current = show;
   const isReady = track.height > 0 && track.rows > 0;

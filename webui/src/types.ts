@@ -186,3 +186,229 @@ export interface Execution {
   file: string | null;
   line: number | null;
 }
+
+/** Some neighbouring steps. */
+export interface Part {
+  first: number;
+  last: number;
+  rows: number;
+  bad: number;
+  seconds: number | null;
+  started: number | null;
+  alerts: Record<string, number>;
+}
+
+export interface Timeline {
+  first: number | null;
+  last: number | null;
+  steps: number;
+  parts: Part[];
+}
+
+/** Numbers of one output over steps, a column each. */
+export interface Points {
+  first: number[];
+  last: number[];
+  bad: number[];
+  zero: (number | null)[];
+  nan: (number | null)[];
+  inf: (number | null)[];
+  min: Wire[];
+  max: Wire[];
+  mean: Wire[];
+  std: Wire[];
+}
+
+export interface Loss {
+  loss: { op: number; slot: number; name: string; points: Points } | null;
+}
+
+export interface History {
+  series: { process: number; op: number; slot: number; name: string; type: string; points: Points }[];
+}
+
+export interface CurveOfSteps {
+  name: string;
+  steps: number[];
+  values: (number | null)[];
+  bad: number[];
+}
+
+export interface Gradients {
+  steps_per_point: number;
+  layers: CurveOfSteps[];
+  weights: CurveOfSteps[];
+}
+
+export interface Health {
+  rows: number;
+  bad: number;
+  nan: number;
+  inf: number;
+  first_bad_seq: number;
+  min: Wire;
+  max: Wire;
+  tensors: number;
+}
+
+export interface Layer extends Health {
+  name: string;
+  ops: number;
+  depth: number;
+  has_inner: boolean;
+}
+
+export interface OpFacts extends Health {
+  op: number;
+  name: string;
+  type: string;
+  phase: string;
+  graph: number;
+  file: string | null;
+  line: number | null;
+}
+
+export interface OpDetail extends OpFacts {
+  device: string;
+  function: string;
+  attributes: Record<string, string>;
+  stack: Frame[];
+  forward: number;
+  inputs: (OpFacts & { index: number; slot: number })[];
+  outputs: (Health & { slot: number; consumers: OpFacts[] })[];
+  nodes: OpFacts[];
+  edges: { from: number; slot: number; to: number; index: number }[];
+  left_out: number;
+}
+
+export interface Graphs {
+  graphs: (Health & { graph: number; outer: number; name: string; function: string; ops: number })[];
+}
+
+export interface Thing extends Health {
+  name: string;
+  kind: "scope" | "op";
+  op: number;
+  type: string;
+  ops: number;
+  phase: string;
+  norm?: number | null;
+}
+
+export interface Scope {
+  graph: number;
+  scope: string;
+  left_out: number;
+  things: Thing[];
+  edges: { from: number; to: number; count: number }[];
+}
+
+export interface SourceFiles {
+  files: { file: string; is_user: boolean; ops: number; rows: number; first_line: number; is_kept: boolean }[];
+}
+
+export interface SourceLine {
+  line: number;
+  text: string;
+  ops: number[];
+  types: Record<string, number>;
+  rows: number;
+  bad: number;
+  first_bad_seq: number;
+}
+
+export interface SourceText {
+  file: string;
+  is_kept: boolean;
+  lines: SourceLine[];
+}
+
+/** A neighbour of a tensor, by the event it was then; null: it has no row. */
+export interface Near {
+  seq: number | null;
+  op: number;
+  name: string;
+  type: string;
+  file: string | null;
+  line: number | null;
+  bad: boolean;
+}
+
+export interface TensorDetail extends Tensor {
+  process: number;
+  file: string | null;
+  line: number | null;
+  forward: number;
+  stack: Frame[];
+  inputs: (Near & Numbers & { index: number; is_given: boolean; text: string })[];
+  consumers: Near[];
+}
+
+export interface Way {
+  stops: {
+    tensor: string;
+    op_type: string;
+    op: number;
+    slot: number;
+    step: number;
+    execution: number;
+    seq: number;
+    bad: string | null;
+    min: Wire;
+    max: Wire;
+    file: string | null;
+    line: number | null;
+    source: string | null;
+  }[];
+  inputs: { index: number; op: number; type: string; seq: number | null; text: string; file: string | null; line: number | null }[];
+  end: string;
+}
+
+export interface Value {
+  name: string;
+  dtype: string;
+  shape: number[];
+  part: number[];
+  shown: number[];
+  is_cut: boolean;
+  summary: Numbers | null;
+  histogram: { counts: number[]; edges: Wire[] } | null;
+  values: (number | string)[];
+}
+
+export interface DiffSide {
+  seq: number;
+  op_type: string;
+  op_name: string;
+  file: string | null;
+  line: number | null;
+  source: string | null;
+  dtype: string;
+  shape: number[];
+  numbers: Numbers;
+}
+
+export interface Diff {
+  a: string;
+  b: string;
+  verdict: "differ" | "same";
+  parting: { step: number; slot: number; what: string; difference: Wire; allowed: Wire; a: DiffSide; b: DiffSide } | null;
+  compared: { tensors: number; measured: number; steps: number; largest_difference: Wire };
+  notes: string[];
+  lines: string[];
+}
+
+/** text, style, and the line that a click on it types */
+export type Span = [string, string, string];
+
+export interface ShellAnswer {
+  is_error: boolean;
+  lines: Span[][];
+  left_out: number;
+}
+
+export interface ExecutionDetail extends Execution {
+  stack: Frame[];
+  inputs: Tensor[];
+  outputs: Tensor[];
+}

@@ -14,6 +14,7 @@ export interface View {
   line: number | null;
   slice: string; // of the tensor's value
   where: string; // filter of the table
+  made: string; // the table has the rows of this place of the program only: FILE:LINE
   sort: string;
   desc: boolean;
   only: boolean; // the table has the rows of the chosen step only
@@ -44,6 +45,7 @@ export const START: View = {
   line: null,
   slice: "",
   where: "",
+  made: "",
   sort: "",
   desc: false,
   only: false,
@@ -93,7 +95,7 @@ export const view = signal<View>(START);
 /** One member of the view: whoever reads it is told of its changes only. */
 export const viewed = Object.fromEntries(
   Object.keys(START).map((name) => [name, computed(() => view.value[name as Name])]),
-) as { [K in Name]: { readonly value: View[K] } };
+) as unknown as { [K in Name]: { readonly value: View[K] } };
 
 /** Goes to another view. Moves that follow each other closely (dragging, typing) replace the last entry of history. */
 export function go(changes: Partial<View>, replaces = false): void {

@@ -1,0 +1,83 @@
+// What the page's panes share: the trace's overview and verdict, and what is known of the chosen tensor, op, call and line.
+
+import { computed, effect, signal } from "@preact/signals";
+import { address, ofTrace } from "./api";
+import { load } from "./load";
+import type { ExecutionDetail, Frame, OpDetail, Overview, TensorDetail, TraceEntry, Verdict } from "./types";
+import { go, viewed } from "./view";
+
+const inTrace = (path: string, query: Record<string, number | string | null> = {}) =>
+  viewed.trace.value && ofTrace(viewed.trace.value, path, query);
+
+const loads = {
+  traces: load<TraceEntry[]>(() => address("traces")),
+  overview: load<Overview>(() => inTrace("overview", { process: viewed.process.value })),
+  verdict: load<Verdict>(() => inTrace("verdict")),
+  tensor: load<TensorDetail>(() => (viewed.seq.value === null ? "" : inTrace("tensor", { process: viewed.process.value, seq: viewed.seq.value }))),
+  execution: load<ExecutionDetail>(() => (viewed.execution.value === null ? "" : inTrace("execution", { process: viewed.process.value, execution: viewed.execution.value }))),
+  op: load<OpDetail>(() => (chosenOp.value === null ? "" : inTrace("op", { process: viewed.process.value, op: chosenOp.value }))),
+};
+
+export const traces = loads.traces.found;
+export const overview = loads.overview.found;
+export const verdict = loads.verdict.found;
+export const tensor = loads.tensor.found;
+export const execution = loads.execution.found;
+export const op = loads.op.found;
+
+/** The op that is looked at: chosen itself, or through a tensor or a call. */
+export const chosenOp = computed((): number | null => {
+  if (viewed.op.value !== null) return viewed.op.value;
+  if (viewed.seq.value !== null) return loads.tensor.found.value.data?.op ?? null;
+  if (viewed.execution.value !== null) return loads.execution.found.value.data?.op ?? null;
+  return null;
+});
+
+export const chosenSlot = computed(() => (viewed.seq.value !== null ? (tensor.value.data?.slot ?? 0) : viewed.slot.value));
+
+export const chosenExecution = computed((): number | null => {
+  if (viewed.execution.value !== null) return viewed.execution.value;
+  return viewed.seq.value !== null ? (tensor.value.data?.execution ?? null) : null;
+});
+
+/** The stack of what is looked at, innermost frame first. */
+export const stack = computed((): Frame[] => {
+  if (viewed.op.value !== null) return op.value.data?.stack ?? [];
+  if (viewed.seq.value !== null) return tensor.value.data?.stack ?? [];
+  if (viewed.execution.value !== null) return execution.value.data?.stack ?? [];
+  return [];
+});
+
+const sticky = signal(""); // the file that was looked at last
+
+/** The line that is looked at. A stack shows its innermost frame in the file that was looked at before, else the user's. */
+export const place = computed((): { file: string; line: number | null } => {
+  if (viewed.file.value) return { file: viewed.file.value, line: viewed.line.value };
+  const frame = frameToShow(stack.value, sticky.value);
+  return { file: frame?.file ?? "", line: frame?.line ?? null };
+});
+
+export function frameToShow(frames: readonly Frame[], file: string): Frame | undefined {
+  return frames.find((frame) => frame.file === file) ?? frames.find((frame) => frame.is_user) ?? frames[0];
+}
+
+/** The events that the chosen tensor was computed from: the table marks them. */
+export const relatedSeqs = computed(
+  () => new Set((tensor.value.data?.inputs ?? []).map((input) => input.seq).filter((seq) => seq !== null)),
+);
+
+/** Begins to load; gives a function that ends that. */
+export function startFocus(): () => void {
+  const ends = Object.values(loads).map((one) => one.start());
+  ends.push(
+    effect(() => {
+      const { file } = place.value;
+      if (file && viewed.file.value) sticky.value = file;
+    }),
+    effect(() => {
+      const first = traces.value.data?.[0];
+      if (first && !viewed.trace.value) go({ trace: first.id }, true);
+    }),
+  );
+  return () => ends.forEach((end) => end());
+}
