@@ -75,8 +75,8 @@ class Everything:
         return found
 
     def place_of(self, position: int) -> int | None:
-        number = self._pages.page_at(position)
-        found = np.flatnonzero(self._order(number) == position) if number >= 0 else ()
+        number = int(self._pages.pages_at(np.array([position]))[0])
+        found = np.flatnonzero(self._order(number) == position)
         return int(self._starts[number] + found[0]) if len(found) else None
 
     def places_of(self, positions: np.ndarray) -> np.ndarray:

@@ -37,6 +37,7 @@ class Wanted:
     execution: int | None = None
     graph: int | None = None
     op: int | None = None
+    ops: tuple[int, ...] | None = None  # any of them
     sort: str = "seq"
     descending: bool = False
 
@@ -126,8 +127,10 @@ class TensorListings:
                 return of_step.astype(np.int32)
             seqs = self._pages.cells("seq", of_step)
             conditions.append(f"t.seq BETWEEN {int(seqs.min())} AND {int(seqs.max())}")
+        names_ops = any("o." in condition for condition in conditions)
+        tables = "tensors t JOIN ops o USING (process, op)" if names_ops else "tensors t"
         sql = (
-            "SELECT t.seq FROM tensors t JOIN ops o USING (process, op) "
+            f"SELECT t.seq FROM {tables} "
             f"WHERE t.process = {self._read.process} AND t.flags & {int(Flag.EVIDENCE)} = 0 AND "
         ) + " AND ".join(conditions)
         found = positions_of(self._pages, np.sort(self._read.rows.numbers(sql, parameters)))
@@ -157,6 +160,9 @@ class TensorListings:
             conditions.append(f"o.graph = {int(wanted.graph)}")
         if wanted.op is not None:
             conditions.append(f"t.op = {int(wanted.op)}")
+        if wanted.ops is not None:
+            conditions.append("t.op IN (SELECT unnest(?::INTEGER[]))")
+            parameters.append(list(wanted.ops))
         return conditions, parameters
 
     # ---- order

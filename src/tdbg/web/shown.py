@@ -42,8 +42,8 @@ STACK: Schema = listing(FRAME)
 
 
 def frames(program: Program, stack: int) -> list[dict[str, Any]]:
-    """Innermost first."""
-    return [frame_data(frame, program) for frame in program.stack(stack)]
+    """Innermost first, without tdbg's own."""
+    return [frame_data(frame, program) for frame in program.shown_stack(stack)]
 
 
 def frame_data(frame: Frame, program: Program) -> dict[str, Any]:

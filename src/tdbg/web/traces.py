@@ -17,6 +17,7 @@ from typing import Any
 
 from tdbg.errors import TdbgError
 from tdbg.query.executions import Executions
+from tdbg.query.op_health import Healths
 from tdbg.query.overview import is_live
 from tdbg.query.tensor_listing import TensorListings
 from tdbg.query.trace import Trace
@@ -24,6 +25,7 @@ from tdbg.query.trace_scene import TraceScene
 from tdbg.web.route import Refused
 
 _LOOK_AGAIN = 0.4  # seconds
+_MOST_KEPT = 64
 _PATIENCE = 10  # a slow answer that took a second may be ten seconds old while the program runs
 
 
@@ -46,7 +48,11 @@ class ServedTrace:
         self._scenes: dict[int, TraceScene] = {}
         self._listings: dict[int, TensorListings] = {}
         self._executions: dict[int, Executions] = {}
+        self._healths: dict[int, Healths] = {}
         self._looked = 0.0
+        self._state: Any = None
+        self._counted: dict[int, dict[str, Any]] = {}
+        self._may_grow = True  # once more after its program has ended
         self._kept: dict[Any, _Kept] = {}
         self._making: dict[Any, threading.Lock] = {}
 
@@ -57,7 +63,6 @@ class ServedTrace:
         with self.lock:
             if self._trace is None:
                 self._trace = Trace.open(self.path)
-                self.version += 1
             return self._trace
 
     def process(self, asked: int | None) -> int:
@@ -74,9 +79,10 @@ class ServedTrace:
         return int(found["process"]) if found else 0
 
     def scene(self, process: int) -> TraceScene:
-        """Only while the lock is held."""
+        """All moments together. Only while the lock is held."""
         if process not in self._scenes:
             self._scenes[process] = TraceScene(self.open(), process)
+            self._scenes[process].go(None)
         return self._scenes[process]
 
     def listings(self, process: int) -> TensorListings:
@@ -91,6 +97,12 @@ class ServedTrace:
             self._executions[process] = Executions(self.scene(process).read)
         return self._executions[process]
 
+    def healths(self, process: int) -> Healths:
+        """Only while the lock is held."""
+        if process not in self._healths:
+            self._healths[process] = Healths(self.scene(process).read)
+        return self._healths[process]
+
     @property
     def is_live(self) -> bool:
         return is_live(self.open())
@@ -101,16 +113,32 @@ class ServedTrace:
             trace = self.open()
             if time.monotonic() - self._looked < _LOOK_AGAIN:
                 return
-            before = len(trace.processes), [process.state for process in trace.processes]
             trace.refresh()
-            grown = [number for number, scene in self._scenes.items() if scene.refresh()]
-            for number in grown:
-                self._listings.pop(number, None)
-                self._executions.pop(number, None)
-            after = len(trace.processes), [process.state for process in trace.processes]
-            if grown or before != after:
+            state = (
+                [process.state for process in trace.processes],
+                [trace.row_count(name) for name in ("tensors", "executions", "ends")] if self._may_grow else [],
+            )
+            self._may_grow = is_live(trace)
+            if state != self._state:
+                for number, scene in self._scenes.items():
+                    scene.refresh()
+                    for made in (self._listings, self._executions, self._healths):
+                        made.pop(number, None)
                 self.version += 1
+                self._state = state
             self._looked = time.monotonic()
+
+    def counted(self) -> dict[str, Any]:
+        """How much there is, as it was when somebody last looked."""
+        with self.lock:
+            known = self._counted.get(self.version)
+            if known is None:
+                trace = self.open()
+                steps = trace.rollup("steps")
+                rows, bad = (int(steps[name].to_numpy().sum()) for name in ("rows", "bad"))
+                known = {"version": self.version, "rows": rows, "bad": bad, "live": is_live(trace)}
+                self._counted = {self.version: known}
+            return known
 
     # ---- slow questions
 
@@ -128,7 +156,12 @@ class ServedTrace:
                 return known.value
             began = time.monotonic()
             value = make()
-            self._kept[key] = _Kept(version, value, time.monotonic() - began, time.monotonic())
+            with self.lock:
+                self._kept.pop(key, None)
+                self._kept[key] = _Kept(version, value, time.monotonic() - began, time.monotonic())
+                while len(self._kept) > _MOST_KEPT:
+                    self._kept.pop(next(iter(self._kept)))
+                    self._making = {one: lock for one, lock in self._making.items() if one in self._kept}
             return value
 
     def peek(self, key: Any) -> Any:

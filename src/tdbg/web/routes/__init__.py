@@ -6,8 +6,11 @@ from importlib import import_module
 
 from tdbg.web.route import Route
 
-_GROUPS = ("overview", "executions", "tensors")
+_GROUPS = (
+    "routes.overview", "routes.steps", "routes.executions", "routes.tensors", "routes.values", "routes.program",
+    "routes.files", "routes.prompt", "live",
+)  # fmt: skip
 
 
 def all_routes() -> list[Route]:
-    return [route for group in _GROUPS for route in import_module(f"tdbg.web.routes.{group}").ROUTES]
+    return [route for group in _GROUPS for route in import_module(f"tdbg.web.{group}").ROUTES]
