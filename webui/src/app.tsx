@@ -1,15 +1,24 @@
 // The whole page: verdict on top, alerts and layers on the left, the run in the middle, what is chosen on the right.
 
 import { AlertList } from "./alerts";
+import { Console } from "./console";
+import { DiffPane } from "./diff";
 import { Executions } from "./executions";
 import { traces } from "./focus";
+import { GradientFlow } from "./gradients";
 import { Help } from "./help";
+import { HistoryPlot } from "./history";
 import { opened } from "./keys";
+import { Layers } from "./layers";
+import { LineagePane } from "./lineage";
+import { Palette } from "./palette";
 import { Empty, Failure, Pane, Splitter } from "./panes";
 import { sizes } from "./settings";
 import { FileChoice, Source } from "./source";
 import { StackTrace } from "./stack";
+import { Structure } from "./structure";
 import { TensorTable } from "./table";
+import { TensorPane } from "./tensor";
 import { Steps } from "./timeline";
 import { Top } from "./top";
 import { VerdictBar } from "./verdict";
@@ -23,6 +32,7 @@ export function App() {
       <Top />
       {list.error ? <Failure error={list.error} /> : list.data?.length === 0 ? <NoTrace /> : entry?.error ? <Unreadable reason={entry.error} /> : <Panes />}
       {opened.value === "help" && <Help />}
+      {opened.value === "palette" && <Palette />}
     </div>
   );
 }
@@ -50,11 +60,13 @@ function Panes() {
     <>
       <VerdictBar />
       <main class="columns">
-        <div class="column" data-pane="left" style={width("left", 210)}>
+        <div class="column" data-pane="left" style={width("left", 200)}>
           <AlertList />
+          <Splitter before="alerts" after="layers" />
+          <Layers />
         </div>
         <Splitter before="left" after="middle" isUpright />
-        <div class="column" data-pane="middle" style={width("middle", 690)}>
+        <div class="column" data-pane="middle" style={width("middle", 725)}>
           <Steps />
           <Executions />
           <TensorTable />
@@ -62,8 +74,12 @@ function Panes() {
           <Centre />
         </div>
         <Splitter before="middle" after="right" isUpright />
-        <div class="column" data-pane="right" style={width("right", 370)}>
+        <div class="column" data-pane="right" style={width("right", 345)}>
           <StackTrace />
+          <Splitter before="stack" after="structure" />
+          <Structure />
+          <Splitter before="structure" after="side" />
+          <Side />
         </div>
       </main>
     </>
@@ -72,13 +88,35 @@ function Panes() {
 
 const CENTRE = [
   { id: "source", title: "Source" },
+  { id: "gradients", title: "Gradients" },
+  { id: "diff", title: "Compare" },
+  { id: "shell", title: "Shell" },
+];
+const SIDE = [
+  { id: "tensor", title: "Tensor" },
+  { id: "history", title: "History" },
+  { id: "lineage", title: "Lineage" },
 ];
 
 function Centre() {
   const tab = viewed.centre.value;
   return (
-    <Pane id="centre" title="Source, gradients, comparison, shell" tabs={CENTRE} tab={tab} onTab={(id) => go({ centre: id }, true)} weight={2} actions={tab === "source" ? <FileChoice /> : null}>
+    <Pane id="centre" title="Source, gradients, comparison, shell" tabs={CENTRE} tab={tab} onTab={(id) => go({ centre: id }, true)} weight={3} actions={tab === "source" ? <FileChoice /> : null}>
       {tab === "source" && <Source />}
+      {tab === "gradients" && <GradientFlow />}
+      {tab === "diff" && <DiffPane />}
+      {tab === "shell" && <Console />}
+    </Pane>
+  );
+}
+
+function Side() {
+  const tab = viewed.side.value;
+  return (
+    <Pane id="side" title="Tensor, history, lineage" tabs={SIDE} tab={tab} onTab={(id) => go({ side: id }, true)} weight={3}>
+      {tab === "tensor" && <TensorPane />}
+      {tab === "history" && <HistoryPlot />}
+      {tab === "lineage" && <LineagePane />}
     </Pane>
   );
 }

@@ -50,7 +50,7 @@ export function Executions() {
   };
   const shown = loaded.data ? `${count(first.value)}–${count(first.value + loaded.data.rows.length - 1)} of ${count(total)}` : "";
   return (
-    <Pane id="executions" title="Python executions" count={total ? shown : ""} fixed="76px" actions={
+    <Pane id="executions" title="Python executions" count={total ? shown : ""} fixed="70px" actions={
       <>
         <button aria-pressed={isBad.value} title="Only those in which bad values were" onClick={() => (isBad.value = !isBad.value)}>bad</button>
         <button class="icon" aria-label="Earlier executions" disabled={first.value === 0} onClick={() => move(-fits.value)}>◀</button>

@@ -3,11 +3,11 @@
 import { ofTrace } from "./api";
 import { between, colour } from "./colours";
 import { Drawing, type Drawn } from "./drawing";
-import { chosenOp, op } from "./focus";
+import { chosenOp, op, tensor } from "./focus";
 import { count, fromWire, number, plural } from "./format";
 import { useLoad } from "./load";
 import { Pane, Show } from "./panes";
-import type { Graphs, Health, OpDetail, Scope, Thing } from "./types";
+import type { Graphs, Health, OpDetail, OpFacts, Scope, Thing } from "./types";
 import { go, hashOf, NOTHING, viewed, type View } from "./view";
 
 const FORMS = [
@@ -50,12 +50,31 @@ function Near() {
   );
 }
 
+/** How the ops around the chosen tensor were at that event; without a tensor, in all of the run. */
+function healthThen(node: OpFacts): { mark: string; fill: string; stroke: string; said: string } {
+  const { data } = tensor.value;
+  const known = data && viewed.op.value === null ? [data, ...data.inputs].find((one) => one.op === node.op) : undefined;
+  if (!known) return { mark: sign(node), ...look(node), said: tell(node) };
+  const inf = (known.neg_inf ?? 0) + (known.pos_inf ?? 0);
+  const then: Health = { ...node, rows: 1, bad: known.bad ? 1 : 0, nan: known.nan ?? 0, inf, min: known.min, max: known.max };
+  const zeros = !known.bad && known.zero ? `0 ×${count(known.zero)}` : "";
+  return { mark: sign(then) || zeros, ...look(then), said: `at this event ${known.bad ? `NaN ×${count(then.nan)}, ∞ ×${count(inf)}` : "good"}, from ${number(fromWire(known.min))} to ${number(fromWire(known.max))}; in the run ${tell(node)}` };
+}
+
+/** To the event of a neighbour, where the chosen tensor tells it; else to the op. */
+function toNeighbour(op: number): Partial<View> {
+  const { data } = tensor.value;
+  const near = data && viewed.op.value === null ? [...data.inputs, ...data.consumers].find((one) => one.op === op && one.seq !== null) : undefined;
+  return near ? { ...NOTHING, seq: near.seq } : { ...NOTHING, op };
+}
+
 function Neighbours({ data }: { data: OpDetail }) {
   const nodes: Drawn[] = data.nodes.map((node) => {
-    const to: Partial<View> = { ...NOTHING, op: node.op };
+    const to = toNeighbour(node.op);
+    const { said, ...then } = healthThen(node);
     return {
-      id: String(node.op), title: node.type, below: node.name === node.type ? undefined : node.name, mark: sign(node), ...look(node), isChosen: node.op === data.op,
-      hint: `${node.type} ${node.name}: ${tell(node)}`, href: hashOf(to), onOpen: () => go(to),
+      id: String(node.op), title: node.type, below: node.name === node.type ? undefined : node.name, ...then, isChosen: node.op === data.op,
+      hint: `${node.type} ${node.name}: ${said}`, href: hashOf(to), onOpen: () => go(to),
     };
   });
   const edges = data.edges.map((edge) => ({ from: String(edge.from), to: String(edge.to) }));

@@ -15,13 +15,13 @@ import { COLUMNS, tensorName } from "./table_columns";
 import { go, hashOf, NOTHING, view, viewed, type View } from "./view";
 
 const ROW = 22;
-const FIRST = "58px minmax(90px, 1.3fr)"; // number and name
+const FIRST = "46px minmax(90px, 1.3fr)"; // number and name
 
 export function TensorTable() {
   const total = rows.total.value;
   const isFiltered = !!viewed.where.value.trim() || !!viewed.made.value || (viewed.only.value && viewed.step.value !== null);
   return (
-    <Pane id="tensors" title="Graph executions" count={`${count(total)} ${isFiltered ? "found" : "tensors"}`} weight={3} actions={<Actions />}>
+    <Pane id="tensors" title="Graph executions" count={`${count(total)} ${isFiltered ? "found" : "tensors"}`} weight={5} actions={<Actions />}>
       <div class="table-pane">
         <Filter />
         {rows.error.value && <div id="filter-error"><Failure error={rows.error.value} /></div>}

@@ -47,6 +47,7 @@ function NumbersTable({ numbers }: { numbers: Numbers }) {
         const kind = name.endsWith("inf") ? "inf" : name;
         return <div key={name}><dt class={kind} title={name}>{sign}</dt><dd class={value ? kind : "dim"}>{count(value)}</dd></div>;
       })}
+      <div class="apart" />
       {MEASURES.map((name) => <div key={name}><dt class="dim">{name}</dt><dd>{number(fromWire(numbers[name]))}</dd></div>)}
     </dl>
   );

@@ -34,7 +34,7 @@ export function Steps() {
   const isZoomed = !isWhole(range, whole);
   const word = moments?.kind === "run" ? "runs" : "steps";
   return (
-    <Pane id="steps" title={word} count={moments ? `${count(moments.count)}${isZoomed ? ` · ${count(range.first)}–${count(range.last)} shown` : ""}` : ""} fixed="150px" actions={
+    <Pane id="steps" title={word} count={moments ? `${count(moments.count)}${isZoomed ? ` · ${count(range.first)}–${count(range.last)} shown` : ""}` : ""} fixed="132px" actions={
       <>
         {loss && <span class="dim clip" title={`the loss is taken to be ${loss.name}`}>loss: {loss.name}</span>}
         <button disabled={!isZoomed} title="Show all (Home)" onClick={() => show(whole)}>fit</button>
@@ -171,16 +171,16 @@ function drawLoss(context: Context, points: Points | null, place: (step: number)
   if (!points || !known.length) {
     context.fillStyle = colour("--dim");
     context.font = "11px system-ui, sans-serif";
-    context.fillText("no loss was recognised", LEFT + 4, 20);
+    context.fillText("no loss was recognised", LEFT + 4, 28);
     return;
   }
   const [low, high] = [Math.min(...known), Math.max(...known)];
-  const y = (low > 0 && high / low > 50 ? logScale : scale)(low, high, bottom, 8, 3);
+  const y = (low > 0 && high / low > 50 ? logScale : scale)(low, high, bottom, 20, 3);
   context.font = "10.5px system-ui, sans-serif";
   context.textAlign = "right";
   for (const tick of y.ticks) {
     const at = y(tick);
-    if (at < 4 || at > bottom + 1) continue;
+    if (at < 14 || at > bottom + 1) continue;
     context.fillStyle = colour("--dim");
     context.fillText(number(tick), LEFT - 6, at + 4);
     context.fillStyle = colour("--line");
@@ -191,6 +191,7 @@ function drawLoss(context: Context, points: Points | null, place: (step: number)
   context.lineWidth = 1.6;
   context.beginPath();
   let isOpen = false;
+  const dots: [number, number][] = [];
   losses.forEach((loss, at) => {
     const [from, to] = [place(points.first[at]!), place(points.last[at]! + 1)];
     const x = (from + to) / 2;
@@ -198,20 +199,24 @@ function drawLoss(context: Context, points: Points | null, place: (step: number)
       isOpen = false;
       if (loss === null) return;
       context.fillStyle = colour(Number.isNaN(loss) ? "--nan" : "--inf");
-      context.fillRect(from, 6, Math.max(1, to - from), 3);
+      context.fillRect(from, 16, Math.max(1, to - from), 3);
       return;
     }
+    const isAlone = !isOpen && !Number.isFinite(losses[at + 1] ?? NaN);
+    if (isAlone) dots.push([x, y(loss)]);
     if (isOpen) context.lineTo(x, y(loss));
     else context.moveTo(x, y(loss));
     isOpen = true;
   });
   context.stroke();
+  context.fillStyle = colour("--series-1");
+  for (const [x, at] of dots) context.fillRect(x - 2.5, at - 2.5, 5, 5);
   const broken = losses.findIndex((loss) => loss !== null && !Number.isFinite(loss));
   if (broken >= 0) {
     context.fillStyle = colour("--nan");
     context.font = "600 10.5px system-ui, sans-serif";
     const x = place(points.first[broken]!) + 2;
-    context.fillText(number(losses[broken]!), x, 19);
+    context.fillText(number(losses[broken]!), x, 30);
   }
 }
 

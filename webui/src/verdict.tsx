@@ -91,7 +91,7 @@ function Unhealthy({ alerts, verdict }: { alerts: HealthAlert[]; verdict: Verdic
       <h1><span class="mark">▲</span> No bad values, but training is not healthy: {first!.text}</h1>
       {first!.source && <SourceLine file={first!.file} line={first!.line} source={first!.source} to={{ ...NOTHING, file: first!.file ?? "", line: first!.line, step: first!.step, centre: "source" }} />}
       <p>{first!.why}</p>
-      <p class="fix"><b>try</b> {first!.fix}</p>
+      <p><b>try</b> {first!.fix}</p>
       {alerts.length > 1 && <p class="dim">{plural(alerts.length - 1, "more alert")} on the left.</p>}
       <Notes notes={verdict.coverage.notes} />
     </>
@@ -150,10 +150,12 @@ function Reached({ reached }: { reached: Link["reached"] }) {
 function FixText({ origin }: { origin: Origin }) {
   const { fix, source } = origin;
   return (
-    <div class="fix">
-      <b>fix</b> {fix!.text} {fix!.trial && <span class="tag good" title={`tried on ${fix!.trial.on}`}>✓ tried: {fix!.trial.before} → {fix!.trial.after}</span>}
+    <details class="fix">
+      <summary><b>fix</b> {fix!.text} {fix!.trial && <span class="tag good" title={`tried on ${fix!.trial.on}: ${fix!.trial.before} → ${fix!.trial.after}`}>✓ tried</span>}</summary>
       {fix!.code && <pre>{source && <del>- {source.trim()}{"\n"}</del>}<ins>{fix!.code.split("\n").map((line) => `+ ${line.trim()}`).join("\n")}</ins></pre>}
-    </div>
+      {fix!.trial && <p class="dim">tried on {fix!.trial.on}: {fix!.trial.before} → {fix!.trial.after}</p>}
+      {!fix!.trial && fix!.not_executed && <p class="dim">not executed: {fix!.not_executed}</p>}
+    </details>
   );
 }
 
