@@ -26,7 +26,7 @@ export function toAlert(row: AlertRow): Partial<View> {
 
 export function AlertList() {
   const chosen = viewed.alert.value;
-  const loaded = useLoad<Alerts>(() => viewed.trace.value && ofTrace(viewed.trace.value, "alerts", { limit: MOST, kind: viewed.alert.value === "health" ? null : viewed.alert.value }));
+  const loaded = useLoad<Alerts>(() => viewed.trace.value && ofTrace(viewed.trace.value, "alerts", { limit: MOST, kind: viewed.alert.value === "health" ? null : viewed.alert.value }), () => verdict.value.data !== null); // a verdict tells which are benign
   const health = verdict.value.data?.alerts ?? [];
   const counts: Record<string, number> = { ...loaded.data?.counts, health: health.length };
   const harmful = ["bad_values", "retrace", "shape_change", "health"].reduce((sum, kind) => sum + (counts[kind] ?? 0), 0);

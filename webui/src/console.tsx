@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { ofTrace, postJson } from "./api";
+import { overview } from "./focus";
 import { asApiError } from "./load";
 import type { ShellAnswer, Span } from "./types";
 import { go, view, viewed } from "./view";
@@ -14,9 +15,15 @@ interface Said {
 }
 
 const MOST = 50;
-const WIDTH = 110;
+const LETTER = 7.25; // its width in pixels
+let letters = 100; // that fit on a line of the console
 const said = signal<Said[]>([]);
 const typed: string[] = [];
+
+/** The shell looks at one run of a Session at a time, not at steps of it. */
+function hasSteps(): boolean {
+  return overview.value.data?.moments.kind === "step";
+}
 
 /** Runs a line of the shell and shows its answer in the console. */
 export async function runLine(line: string): Promise<void> {
@@ -24,10 +31,11 @@ export async function runLine(line: string): Promise<void> {
   const entry: Said = { line, answer: null, error: "" };
   said.value = [...said.value, entry].slice(-MOST);
   go({ centre: "shell" }, true);
-  const { trace, step, process } = view.value;
+  const { trace, process } = view.value;
+  const step = hasSteps() ? view.value.step : null;
   let done: Said;
   try {
-    done = { ...entry, answer: await postJson<ShellAnswer>(ofTrace(trace, "shell", { process }), { line, step, width: WIDTH }) };
+    done = { ...entry, answer: await postJson<ShellAnswer>(ofTrace(trace, "shell", { process }), { line, step, width: letters }) };
   } catch (failure) {
     const error = asApiError(failure);
     done = { ...entry, error: `${error.message}${error.next ? `: ${error.next}` : ""}` };
@@ -36,10 +44,12 @@ export async function runLine(line: string): Promise<void> {
 }
 
 export function Console() {
-  const end = useRef<HTMLFormElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   const entries = said.value;
   useEffect(() => {
-    if (entries.length) end.current?.scrollIntoView({ block: "end" });
+    const width = box.current?.clientWidth ?? 0;
+    letters = Math.max(40, Math.min(400, Math.floor((width - 24) / LETTER)));
+    box.current?.querySelector(".asked:last-child")?.scrollIntoView({ block: "start" });
   }, [entries]);
   const back = useRef(0);
   const pressed = (event: KeyboardEvent) => {
@@ -59,12 +69,12 @@ export function Console() {
     input.value = "";
   };
   return (
-    <div class="console">
+    <div class="console" ref={box}>
       {!entries.length && <div class="empty">The commands of <code>tdbg shell</code> work here: <button onClick={() => void runLine("help")}>help</button> lists them, <button onClick={() => void runLine("why")}>why</button> tells the verdict, <button onClick={() => void runLine("lt -f has_inf_or_nan")}>lt -f has_inf_or_nan</button> lists bad tensors of the chosen step.</div>}
       <div aria-live="polite">{entries.map((one, at) => <Entry key={at} said={one} />)}</div>
-      <form ref={end} onSubmit={submit}>
+      <form onSubmit={submit}>
         <label for="shell-line" class="mono">tdbg&gt;</label>
-        <input id="shell-line" class="mono" data-main autocomplete="off" spellcheck={false} placeholder={viewed.step.value === null ? "looks at all steps" : `looks at step ${viewed.step.value}`} onKeyDown={pressed} />
+        <input id="shell-line" class="mono" data-main autocomplete="off" spellcheck={false} placeholder={viewed.step.value === null || !hasSteps() ? "looks at all steps" : `looks at step ${viewed.step.value}`} onKeyDown={pressed} />
       </form>
     </div>
   );
@@ -72,7 +82,7 @@ export function Console() {
 
 function Entry({ said: { line, answer, error } }: { said: Said }) {
   return (
-    <div>
+    <div class="asked">
       <pre class="dim">tdbg&gt; {line}</pre>
       {error && <pre class="inf">{error}</pre>}
       {!answer && !error && <pre class="dim">…</pre>}

@@ -3,8 +3,10 @@
 import { computed, effect, signal } from "@preact/signals";
 import { address, ofTrace } from "./api";
 import { load } from "./load";
-import type { ExecutionDetail, Frame, OpDetail, Overview, TensorDetail, TraceEntry, Verdict } from "./types";
+import type { ExecutionDetail, Frame, OpDetail, Overview, TensorDetail, Timeline, TraceEntry, Verdict } from "./types";
 import { go, viewed } from "./view";
+
+export const PARTS = 300; // of the steps that a timeline shows at most
 
 const inTrace = (path: string, query: Record<string, number | string | null> = {}) =>
   viewed.trace.value && ofTrace(viewed.trace.value, path, query);
@@ -12,6 +14,7 @@ const inTrace = (path: string, query: Record<string, number | string | null> = {
 const loads = {
   traces: load<TraceEntry[]>(() => address("traces")),
   overview: load<Overview>(() => inTrace("overview", { process: viewed.process.value })),
+  timeline: load<Timeline>(() => inTrace("timeline", { process: viewed.process.value, buckets: PARTS })),
   verdict: load<Verdict>(() => inTrace("verdict")),
   tensor: load<TensorDetail>(() => (viewed.seq.value === null ? "" : inTrace("tensor", { process: viewed.process.value, seq: viewed.seq.value }))),
   execution: load<ExecutionDetail>(() => (viewed.execution.value === null ? "" : inTrace("execution", { process: viewed.process.value, execution: viewed.execution.value }))),
@@ -20,10 +23,17 @@ const loads = {
 
 export const traces = loads.traces.found;
 export const overview = loads.overview.found;
+export const timeline = loads.timeline.found;
 export const verdict = loads.verdict.found;
 export const tensor = loads.tensor.found;
 export const execution = loads.execution.found;
 export const op = loads.op.found;
+
+/** The training steps of the run. The runs of a Session are Python executions, and have steps as other programs do. */
+export const steps = computed(() => {
+  const { data } = timeline.value;
+  return data && data.steps > 0 ? { first: data.first ?? 0, last: data.last ?? 0, count: data.steps } : null;
+});
 
 /** The op that is looked at: chosen itself, or through a tensor or a call. */
 export const chosenOp = computed((): number | null => {

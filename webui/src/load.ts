@@ -20,13 +20,14 @@ export interface Load<Answer> {
 const KEPT = 60;
 const kept = new Map<string, unknown>();
 
-/** Asks again when the address, which is made of signals, changes, or when the trace has grown; "" asks nothing. */
-export function load<Answer>(url: () => string): Load<Answer> {
+/** Asks again when the address, which is made of signals, changes, or when the trace has grown; "" asks nothing.
+ * `state` is whatever else the answer depends on. */
+export function load<Answer>(url: () => string, state: () => unknown = () => ""): Load<Answer> {
   const found = signal<Loaded<Answer>>({ data: null, error: null, isLoading: false, url: "" });
   const start = () =>
     effect(() => {
       const address = url();
-      const key = `${grown.value} ${listed.value} ${address}`;
+      const key = `${grown.value} ${listed.value} ${state()} ${address}`;
       if (!address) {
         found.value = { data: null, error: null, isLoading: false, url: "" };
         return;
@@ -54,8 +55,8 @@ export function load<Answer>(url: () => string): Load<Answer> {
 }
 
 /** The same for as long as a pane is on the page. */
-export function useLoad<Answer>(url: () => string): Loaded<Answer> {
-  const { found, start } = useMemo(() => load<Answer>(url), []);
+export function useLoad<Answer>(url: () => string, state?: () => unknown): Loaded<Answer> {
+  const { found, start } = useMemo(() => load<Answer>(url, state), []);
   useEffect(start, []);
   return found.value;
 }

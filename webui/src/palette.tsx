@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { getJson, ofTrace } from "./api";
 import { runLine } from "./console";
-import { overview, traces } from "./focus";
+import { steps, traces } from "./focus";
 import { count, fileName } from "./format";
 import { KEYS, opened } from "./keys";
 import type { SourceFiles, Tensor } from "./types";
@@ -131,10 +131,9 @@ function choose(query: string, fixed: Item[], files: Item[], ops: Item[]): Item[
     return [{ kind: "shell", title: line || "help", hint: "run it", act: () => void runLine(line || "help") }];
   }
   const found: Item[] = [];
-  const moments = overview.value.data?.moments;
-  if (/^[\d,]+$/.test(text) && moments?.last !== null && moments) {
+  if (/^[\d,]+$/.test(text)) {
     const wanted = Number(text.replaceAll(",", ""));
-    if (wanted >= (moments.first ?? 0) && wanted <= (moments.last ?? -1)) found.push({ kind: moments.kind, title: `${moments.kind} ${count(wanted)}`, hint: "go there", act: () => go({ step: wanted }) });
+    if (wanted >= (steps.value?.first ?? 0) && wanted <= (steps.value?.last ?? -1)) found.push({ kind: "step", title: `step ${count(wanted)}`, hint: "go there", act: () => go({ step: wanted }) });
     found.push({ kind: "row", title: `row ${count(wanted)}`, hint: "of the table", act: () => document.dispatchEvent(new CustomEvent("tdbg-row", { detail: wanted })) });
   }
   const rated = [...fixed, ...files].map((item) => ({ item, rank: match(text, `${item.title}`) ?? (text ? match(text, item.hint) : 0) }));

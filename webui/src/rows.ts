@@ -13,14 +13,20 @@ const MOST_PAGES = 60;
 const MAP = 400; // parts of the listing that the minimap tells apart
 const PAUSE = 40; // ms without a move before a page is asked for
 
+/** The filter of the table, with the chosen step when only that is shown. */
+const filter = computed(() => {
+  const where = viewed.where.value.trim();
+  if (!viewed.only.value || viewed.step.value === null) return where;
+  return `${where ? `(${where}) and ` : ""}step == ${viewed.step.value}`;
+});
+
 const listing = computed((): Query => {
   const made = /^(.*):(\d+)$/.exec(viewed.made.value);
   return {
     process: viewed.process.value,
-    where: viewed.where.value.trim(),
+    where: filter.value,
     sort: viewed.sort.value,
     desc: viewed.desc.value,
-    step: viewed.only.value ? viewed.step.value : null,
     file: made?.[1],
     line: made?.[2],
   };
@@ -126,5 +132,5 @@ export const rows = new Rows();
 
 /** Addresses of the whole listing as a file. */
 export function exportAddress(format: "csv" | "parquet"): string {
-  return ofTrace(viewed.trace.value, `export/tensors.${format}`, { where: viewed.where.value.trim() });
+  return ofTrace(viewed.trace.value, `export/tensors.${format}`, { where: filter.value });
 }

@@ -62,7 +62,7 @@ export function tensorName(page: Page, row: number): string {
 }
 
 export const COLUMNS: TableColumn[] = [
-  { title: "step", sort: "step", hint: "the training step, or the run of a Session", width: "34px", kind: "right dim", cell: (page, row) => count(numberAt(page, "step", row)) },
+  { title: "step", sort: "step", hint: "the training step", width: "34px", kind: "right dim", cell: (page, row) => count(numberAt(page, "step", row)) },
   { title: "op", sort: "type", hint: "the type of the op that made it", width: "minmax(64px, 0.7fr)", kind: "clip", cell: (page, row) => textAt(page, "type", row) },
   { title: "dtype", sort: "", hint: "the type of its elements", width: "62px", kind: "dim", least: 900, cell: (page, row) => textAt(page, "dtype", row) },
   { title: "shape", sort: "elements", hint: "sorted by the number of elements", width: "60px", kind: "right dim clip", cell: (page, row) => dims(textAt(page, "shape", row)) },

@@ -6,7 +6,7 @@ import { ofTrace } from "./api";
 import { logScale, scale } from "./axes";
 import { prepare } from "./canvas";
 import { colour, scheme } from "./colours";
-import { overview } from "./focus";
+import { PARTS, steps, timeline } from "./focus";
 import { count, fromWire, number, seconds } from "./format";
 import { useLoad } from "./load";
 import { Pane, Show } from "./panes";
@@ -16,32 +16,29 @@ import type { Loss, Part, Points, Timeline } from "./types";
 import { go, view, viewed } from "./view";
 import { isWhole, moved, zoomed, type Range } from "./zoom";
 
-const BUCKETS = 300;
 const LEFT = 52;
 const RIGHT = 8;
 const BAND = 14; // height of the row of boxes
 const MAP = 12; // height of the minimap
 
 export function Steps() {
-  const moments = overview.value.data?.moments;
-  const whole: Range = { first: moments?.first ?? 0, last: moments?.last ?? 0 };
+  const whole: Range = steps.value ?? { first: 0, last: 0 };
   const range: Range = { first: viewed.from.value ?? whole.first, last: viewed.to.value ?? whole.last };
-  const loaded = useLoad<Timeline>(() => viewed.trace.value && ofTrace(viewed.trace.value, "timeline", { process: viewed.process.value, from: viewed.from.value, to: viewed.to.value, buckets: BUCKETS }));
-  const all = useLoad<Timeline>(() => viewed.trace.value && ofTrace(viewed.trace.value, "timeline", { process: viewed.process.value, buckets: BUCKETS }));
-  const loss = useLoad<Loss>(() => viewed.trace.value && ofTrace(viewed.trace.value, "loss", { process: viewed.process.value, from: viewed.from.value, to: viewed.to.value, points: BUCKETS })).data?.loss ?? null;
+  const loaded = useLoad<Timeline>(() => viewed.trace.value && ofTrace(viewed.trace.value, "timeline", { process: viewed.process.value, from: viewed.from.value, to: viewed.to.value, buckets: PARTS }));
+  const all = timeline.value;
+  const loss = useLoad<Loss>(() => viewed.trace.value && ofTrace(viewed.trace.value, "loss", { process: viewed.process.value, from: viewed.from.value, to: viewed.to.value, points: PARTS })).data?.loss ?? null;
   const canvas = useRef<HTMLCanvasElement>(null);
   const show = (next: Range) => go(isWhole(next, whole) ? { from: null, to: null } : { from: next.first, to: next.last }, true);
   const isZoomed = !isWhole(range, whole);
-  const word = moments?.kind === "run" ? "runs" : "steps";
   return (
-    <Pane id="steps" title={word} count={moments ? `${count(moments.count)}${isZoomed ? ` · ${count(range.first)}–${count(range.last)} shown` : ""}` : ""} fixed="132px" actions={
+    <Pane id="steps" title="Steps" count={steps.value ? `${count(steps.value.count)}${isZoomed ? ` · ${count(range.first)}–${count(range.last)} shown` : ""}` : ""} fixed="132px" actions={
       <>
         {loss && <span class="dim clip" title={`the loss is taken to be ${loss.name}`}>loss: {loss.name}</span>}
         <button disabled={!isZoomed} title="Show all (Home)" onClick={() => show(whole)}>fit</button>
         <button title="Save this picture" onClick={() => canvas.current && void savePng(canvas.current, "steps")}>PNG</button>
       </>
     }>
-      <Show loaded={loaded} empty="Training steps, or the runs of a Session, appear here.">
+      <Show loaded={loaded} empty="Training steps appear here.">
         {(data) => data.parts.length ? <Drawing canvas={canvas} data={data} all={all.data ?? data} loss={loss?.points ?? null} range={range} whole={whole} show={show} /> : <div class="empty">No step was recorded. A step is found when a gradient is taken and a variable updated; <code>tdbg.step()</code> tells it outright.</div>}
       </Show>
     </Pane>
@@ -168,13 +165,13 @@ function lossOf(loss: Points, at: number): number | null {
 function drawLoss(context: Context, points: Points | null, place: (step: number) => number, bottom: number): void {
   const losses = points?.first.map((_, at) => lossOf(points, at)) ?? [];
   const known = losses.filter((value): value is number => value !== null && Number.isFinite(value));
-  if (!points || !known.length) {
+  if (!points || !losses.length) {
     context.fillStyle = colour("--dim");
     context.font = "11px system-ui, sans-serif";
     context.fillText("no loss was recognised", LEFT + 4, 28);
     return;
   }
-  const [low, high] = [Math.min(...known), Math.max(...known)];
+  const [low, high] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
   const y = (low > 0 && high / low > 50 ? logScale : scale)(low, high, bottom, 20, 3);
   context.font = "10.5px system-ui, sans-serif";
   context.textAlign = "right";

@@ -1,7 +1,7 @@
 // The bar on top: which trace, which process, which step; search, light or dark, help.
 
 import { useEffect } from "preact/hooks";
-import { overview, traces } from "./focus";
+import { overview, steps, traces } from "./focus";
 import { bytes, count } from "./format";
 import { opened } from "./keys";
 import { nextTheme } from "./settings";
@@ -55,9 +55,8 @@ function Processes() {
 }
 
 function StepSlider() {
-  const moments = overview.value.data?.moments;
-  const first = moments?.first ?? 0;
-  const last = moments?.last ?? 0;
+  const all = steps.value;
+  const [first, last] = [all?.first ?? 0, all?.last ?? 0];
   const step = viewed.step.value;
   const choose = (to: number, replaces: boolean) => {
     if (Number.isFinite(to)) go({ step: Math.max(first, Math.min(last, Math.round(to))) }, replaces);
@@ -67,15 +66,14 @@ function StepSlider() {
     document.addEventListener("tdbg-step", moved);
     return () => document.removeEventListener("tdbg-step", moved);
   });
-  if (!moments || moments.count === 0) return <span class="slider dim">no steps</span>;
-  const word = moments.kind;
+  if (!all) return <span class="slider dim">no steps</span>;
   return (
-    <div class="slider" role="group" aria-label={`Chosen ${word}`}>
-      <label for="step-number">{word}</label>
+    <div class="slider" role="group" aria-label="Chosen step">
+      <label for="step-number">step</label>
       <input id="step-number" type="number" min={first} max={last} value={step ?? ""} placeholder="all" onChange={(event) => (event.currentTarget.value === "" ? go({ step: null, only: false }) : choose(event.currentTarget.valueAsNumber, false))} />
-      <button class="icon" aria-label={`${word} before`} title="[" disabled={step !== null && step <= first} onClick={() => choose((step ?? first + 1) - 1, false)}>◀</button>
-      <input type="range" aria-label={word} min={first} max={last} value={step ?? first} onInput={(event) => choose(event.currentTarget.valueAsNumber, view.value.step !== null)} />
-      <button class="icon" aria-label={`next ${word}`} title="]" disabled={step !== null && step >= last} onClick={() => choose((step ?? first - 1) + 1, false)}>▶</button>
+      <button class="icon" aria-label="step before" title="[" disabled={step !== null && step <= first} onClick={() => choose((step ?? first + 1) - 1, false)}>◀</button>
+      <input type="range" aria-label="step" min={first} max={last} value={step ?? first} onInput={(event) => choose(event.currentTarget.valueAsNumber, view.value.step !== null)} />
+      <button class="icon" aria-label="next step" title="]" disabled={step !== null && step >= last} onClick={() => choose((step ?? first - 1) + 1, false)}>▶</button>
       <span class="mono dim">{count(last)}</span>
     </div>
   );

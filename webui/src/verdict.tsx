@@ -101,12 +101,11 @@ function Unhealthy({ alerts, verdict }: { alerts: HealthAlert[]; verdict: Verdic
 const IN_PHASE: Record<string, string> = { backward: ", in the gradient", update: ", in the update", data: ", in the data" };
 
 function OriginText({ origin, link, isFirst }: { origin: Origin; link: Link | undefined; isFirst: boolean }) {
-  const isRun = overview.value.data?.moments.kind === "run";
   const there: Partial<View> = { ...NOTHING, process: origin.process, step: origin.step, seq: origin.seq, file: origin.file ?? "", line: origin.line, only: false, where: "" };
   return (
     <>
       <h1>
-        <span class="mark" aria-hidden="true">●</span> {isFirst ? "Bad values began" : "Bad values also began"} at <a href={hashOf(there)} onClick={follow(there)}>{isRun ? "run" : "step"} {count(origin.step)}</a>{IN_PHASE[origin.kind] ?? ""}: <a href={hashOf(there)} onClick={follow(there)} class="mono">{origin.op_type}</a> → <BadCounts origin={origin} />
+        <span class="mark" aria-hidden="true">●</span> {isFirst ? "Bad values began" : "Bad values also began"} at <a href={hashOf(there)} onClick={follow(there)}>step {count(origin.step)}</a>{IN_PHASE[origin.kind] ?? ""}: <a href={hashOf(there)} onClick={follow(there)} class="mono">{origin.op_type}</a> → <BadCounts origin={origin} />
       </h1>
       {origin.source && <SourceLine file={origin.file} line={origin.line} source={origin.source} mark={origin.op_type} to={{ ...there, centre: "source" }} />}
       <p>{origin.reason} <span class="tag" title="the name of this cause">{origin.cause}</span>{origin.evidence.length > 0 && <span class="dim"> · {origin.evidence.join(" · ")}</span>}</p>

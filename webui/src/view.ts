@@ -82,7 +82,7 @@ export function toHash(view: View): string {
 export function fromHash(hash: string): View {
   const view: Record<string, unknown> = { ...START };
   for (const [name, text] of new URLSearchParams(hash.replace(/^#/, ""))) {
-    if (!(name in START)) continue;
+    if (!Object.hasOwn(START, name)) continue;
     if (TRUTHS.has(name as Name)) view[name] = text === "1";
     else if (!NUMBERS.has(name as Name)) view[name] = text;
     else if (/^-?\d{1,15}$/.test(text)) view[name] = Number(text);
