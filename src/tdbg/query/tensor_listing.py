@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import duckdb
 import numpy as np
 
 from tdbg import expressions
@@ -133,7 +134,11 @@ class TensorListings:
             f"SELECT t.seq FROM {tables} "
             f"WHERE t.process = {self._read.process} AND t.flags & {int(Flag.EVIDENCE)} = 0 AND "
         ) + " AND ".join(conditions)
-        found = positions_of(self._pages, np.sort(self._read.rows.numbers(sql, parameters)))
+        try:
+            seqs = self._read.rows.numbers(sql, parameters)
+        except duckdb.Error as error:
+            raise TdbgError(f"this filter cannot be asked of a trace: {str(error).partition(chr(10))[0]}") from error
+        found = positions_of(self._pages, np.sort(seqs))
         return found if of_step is None else found[np.isin(found, of_step)]
 
     def _all(self) -> np.ndarray:

@@ -62,6 +62,8 @@ class ServedTrace:
         """TdbgError when it cannot be read; asked again, it is tried again."""
         with self.lock:
             if self._trace is None:
+                if not self.path.exists():
+                    raise TdbgError("nothing was recorded here yet; it is shown as soon as there is something")
                 self._trace = Trace.open(self.path)
             return self._trace
 
