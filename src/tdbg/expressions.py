@@ -69,6 +69,9 @@ _TOKEN = re.compile(
 )
 
 
+_DEEPEST = 60  # parentheses and nots within each other
+
+
 class Answer(NamedTuple):
     """A piece of SQL, and what goes into its question marks."""
 
@@ -211,7 +214,7 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
         self._tokens = list(self._scan())
-        self._at = 0
+        self._at = self._depth = 0
 
     def _scan(self) -> Any:
         at, end = 0, len(self._text.rstrip())
@@ -263,7 +266,12 @@ class _Parser:
         return found
 
     def _not(self) -> Any:
-        return Opposite(self._not()) if self._takes("not") else self._condition()
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._error(self._next.at, "this is nested too deeply")
+        found = Opposite(self._not()) if self._takes("not") else self._condition()
+        self._depth -= 1
+        return found
 
     def _condition(self) -> Any:
         if self._takes("("):

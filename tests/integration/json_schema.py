@@ -1,4 +1,4 @@
-"""A value and a JSON schema in; what does not fit out. Knows the words that the API's description uses, and no others."""
+"""A value and a JSON schema in; what does not fit out. Knows only the words that the API's description uses."""
 
 from __future__ import annotations
 

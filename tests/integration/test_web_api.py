@@ -161,7 +161,7 @@ def test_from_the_verdict_to_the_zeros_of_its_input(client: Client, log_row: dic
     (given,) = tensor["inputs"]
     assert (given["type"], given["seq"]) == ("Softmax", link["inputs"][0]["seq"])
     assert given["zero"] > 0
-    assert [frame["line"] for frame in tensor["stack"] if frame["is_user"]][0] == LOG_LINE
+    assert next(frame["line"] for frame in tensor["stack"] if frame["is_user"]) == LOG_LINE
     assert "tdbg/tensorflow" not in json.dumps(tensor["stack"])
     value = client.get("/api/t/full/value", seq=given["seq"])
     assert value["values"].count(0.0) == given["zero"] == value["summary"]["zero"]

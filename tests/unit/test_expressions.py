@@ -68,6 +68,8 @@ def test_predicates(text: str, is_wanted: bool) -> None:
         ("step in 3", "FIRST:END"),
         ("nan > 0; import os", "means nothing here"),
         ("__import__('os')", "there is no field"),
+        ("(" * 500 + "bad", "nested too deeply"),
+        ("not " * 500 + "bad", "nested too deeply"),
     ],
 )
 def test_mistakes_are_one_sentence_with_the_place(text: str, says: str) -> None:

@@ -6,10 +6,12 @@ Of ten million rows only their positions are kept: 4 bytes each, and none at all
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import duckdb
 import numpy as np
 
 from tdbg import expressions
@@ -17,6 +19,7 @@ from tdbg.errors import TdbgError
 from tdbg.model import Flag
 from tdbg.query.scene_cache import SceneCache
 from tdbg.query.scene_tensors import Chosen, Everything, Order
+from tdbg.query.sorted_order import Part, SortedOrder
 from tdbg.store.pages import Pages
 
 _OF_ROWS = (
@@ -86,6 +89,7 @@ class TensorListings:
     def __init__(self, read: SceneCache) -> None:
         self._read, self._pages = read, read.pages
         self._known: OrderedDict[Wanted, TensorListing] = OrderedDict()
+        self._ranks_of: dict[str, np.ndarray] = {}
 
     def find(self, wanted: Wanted) -> TensorListing:
         if wanted.sort not in SORT_KEYS:
@@ -110,8 +114,7 @@ class TensorListings:
             return TensorListing(self._pages, order, wanted.descending)
         found = self._found(wanted)
         if wanted.sort != "seq":
-            found = self._sorted(found, wanted)
-            return TensorListing(self._pages, Chosen(found), False)
+            return TensorListing(self._pages, SortedOrder(len(found), lambda: self._keyed(found, wanted)), False)
         return TensorListing(self._pages, Chosen(found), wanted.descending)
 
     def _found(self, wanted: Wanted) -> np.ndarray:
@@ -133,16 +136,20 @@ class TensorListings:
             f"SELECT t.seq FROM {tables} "
             f"WHERE t.process = {self._read.process} AND t.flags & {int(Flag.EVIDENCE)} = 0 AND "
         ) + " AND ".join(conditions)
-        found = positions_of(self._pages, np.sort(self._read.rows.numbers(sql, parameters)))
+        try:
+            seqs = self._read.rows.numbers(sql, parameters)
+        except duckdb.Error as error:
+            raise TdbgError(f"this filter cannot be asked of a trace: {str(error).partition(chr(10))[0]}") from error
+        found = positions_of(self._pages, np.sort(seqs))
         return found if of_step is None else found[np.isin(found, of_step)]
 
     def _all(self) -> np.ndarray:
         everything = Everything(self._pages, self._read.moments.evidence)
-        parts = [np.empty(0, np.int32)]
-        for first in range(0, len(everything), 1 << 18):
-            places = np.arange(first, min(len(everything), first + (1 << 18)))
-            parts.append(everything.positions(places).astype(np.int32))
-        return np.concatenate(parts)
+        found = np.empty(len(everything), np.int32)
+        for first in range(0, len(found), 1 << 18):
+            places = np.arange(first, min(len(found), first + (1 << 18)))
+            found[first : first + len(places)] = everything.positions(places)
+        return found
 
     def _conditions(self, wanted: Wanted) -> tuple[list[str], list[Any]]:
         conditions, parameters = [], []
@@ -167,12 +174,12 @@ class TensorListings:
 
     # ---- order
 
-    def _sorted(self, found: np.ndarray, wanted: Wanted) -> np.ndarray:
+    def _keyed(self, found: np.ndarray, wanted: Wanted) -> Iterator[Part]:
         """What has no number comes last, in both directions; equal ones in the order of events."""
-        keys = self._keys(found, wanted.sort)
-        if wanted.descending:
-            keys = -keys if keys.dtype.kind == "f" else keys.max(initial=0) - keys
-        return found[np.argsort(keys, kind="stable")]
+        ends = np.flatnonzero(np.diff(self._pages.pages_at(found))) + 1
+        for positions in np.split(found, ends[3::4]) if len(found) else ():
+            keys = self._keys(positions, wanted.sort)
+            yield positions, -keys if wanted.descending else keys
 
     def _keys(self, found: np.ndarray, sort: str) -> np.ndarray:
         if sort in ("name", "type", "phase"):
@@ -182,20 +189,19 @@ class TensorListings:
         if sort == "max_abs":
             keys = np.abs(_number(self._pages.scan("min", found)))
             return np.fmax(keys, np.abs(_number(self._pages.scan("max", found))), out=keys)
-        return _number(self._pages.scan(sort, found)) if sort not in _WHOLE else self._pages.scan(sort, found)
+        return _number(self._pages.scan(sort, found))
 
     def _ranks(self, sort: str) -> np.ndarray:
         """By the number of an op; the last cell stands for -1."""
+        if sort in self._ranks_of:
+            return self._ranks_of[sort]
         ops = self._read.ops
         texts = ops.shown if sort == "name" else ops.types if sort == "type" else ops.phases.tolist()
         order = {text: rank for rank, text in enumerate(sorted(set(texts)))}
-        kind = np.uint16 if len(order) < 1 << 16 else np.int32
-        ranks = np.zeros(int(ops.numbers.max(initial=-1)) + 2, kind)
+        ranks = np.zeros(int(ops.numbers.max(initial=-1)) + 2)
         ranks[ops.numbers] = [order[text] for text in texts]
+        self._ranks_of[sort] = ranks
         return ranks
-
-
-_WHOLE = ("time", "step", "execution", "iteration", "elements")
 
 
 def _number(column: np.ndarray) -> np.ndarray:

@@ -62,13 +62,15 @@ class Api:
         if len(request.query_string) > LONGEST_QUERY:
             raise Refused(414, "the question is too long", f"write at most {LONGEST_QUERY:,} letters behind the ?")
         route, name, rest = self._find(path, request.method)
+        chosen = self.traces.find(name) if name is not None else None
         values = {one.name: one.read(request.args.getlist(one.name)) for one in route.parameters} | rest
         unknown = set(request.args) - set(values) - {"token"}
         if unknown:
             known = ", ".join(one.name for one in route.parameters) or "none"
             raise Refused(400, f"there is no parameter {min(unknown)[:40]!r} here", f"there are: {known}")
         body = self._body(request) if route.body is not None else b""
-        chosen = self._trace(name) if name is not None else None
+        if chosen is not None:
+            self._look_at(chosen)
         made = route.make(Asked(self.traces, values, chosen, body))
         return _response(made)
 
@@ -82,13 +84,11 @@ class Api:
                 return route, named.pop("trace", None), named
         raise Refused(405, f"{method[:10]} is not possible here", f"use {there[0][0].method}")
 
-    def _trace(self, name: str) -> ServedTrace:
-        trace = self.traces.find(name)
+    def _look_at(self, trace: ServedTrace) -> None:
         try:
             trace.refresh()
         except TdbgError as error:
             raise Refused(409, *_sentence_and_next(_without_folders(str(error), trace.path))) from None
-        return trace
 
     def _body(self, request: Request) -> bytes:
         if request.mimetype != "application/json":

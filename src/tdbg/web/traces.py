@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from tdbg.errors import TdbgError
 from tdbg.query.executions import Executions
 from tdbg.query.op_health import Healths
 from tdbg.query.overview import is_live
+from tdbg.query.rows import Rows
 from tdbg.query.tensor_listing import TensorListings
+from tdbg.query.timeline import Timeline
 from tdbg.query.trace import Trace
 from tdbg.query.trace_scene import TraceScene
 from tdbg.web.route import Refused
@@ -49,6 +52,7 @@ class ServedTrace:
         self._listings: dict[int, TensorListings] = {}
         self._executions: dict[int, Executions] = {}
         self._healths: dict[int, Healths] = {}
+        self._timelines: dict[int, Timeline] = {}
         self._looked = 0.0
         self._state: Any = None
         self._counted: dict[int, dict[str, Any]] = {}
@@ -62,6 +66,8 @@ class ServedTrace:
         """TdbgError when it cannot be read; asked again, it is tried again."""
         with self.lock:
             if self._trace is None:
+                if not self.path.exists():
+                    raise TdbgError("nothing was recorded here yet; it is shown as soon as there is something")
                 self._trace = Trace.open(self.path)
             return self._trace
 
@@ -103,6 +109,12 @@ class ServedTrace:
             self._healths[process] = Healths(self.scene(process).read)
         return self._healths[process]
 
+    def timeline(self, process: int) -> Timeline:
+        """Only while the lock is held."""
+        if process not in self._timelines:
+            self._timelines[process] = Timeline(self.open(), self.scene(process).read)
+        return self._timelines[process]
+
     @property
     def is_live(self) -> bool:
         return is_live(self.open())
@@ -122,7 +134,7 @@ class ServedTrace:
             if state != self._state:
                 for number, scene in self._scenes.items():
                     scene.refresh()
-                    for made in (self._listings, self._executions, self._healths):
+                    for made in (self._listings, self._executions, self._healths, self._timelines):
                         made.pop(number, None)
                 self.version += 1
                 self._state = state
@@ -145,6 +157,17 @@ class ServedTrace:
     def apart(self) -> Trace:
         """A reader of its own."""
         return Trace.open(self.path)
+
+    @contextmanager
+    def rows_apart(self) -> Iterator[tuple[Trace, Rows]]:
+        """The same with its queries, which slow questions share one after the other."""
+        trace, rows, lock = self.kept("rows", self._open_rows)
+        with lock:
+            yield trace, rows
+
+    def _open_rows(self) -> tuple[Trace, Rows, threading.Lock]:
+        trace = self.apart()
+        return trace, Rows(trace), threading.Lock()
 
     def kept(self, key: Any, make: Callable[[], Any]) -> Any:
         """What ``make`` gives, made once for each state of the trace; while it grows fast, less often."""

@@ -6,8 +6,10 @@ import io
 import os
 import tempfile
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -35,25 +37,32 @@ def export(asked: Asked) -> Answer:
     if table not in TABLES or ending not in ("csv", "parquet"):
         raise Refused(404, "there is no such table", f"there are {', '.join(TABLES)}, each as .csv and .parquet")
     trace = asked.trace.apart()
-    batches = _batches(trace, table, asked["where"])
+    schema, batches = _batches(trace, table, asked["where"])
     file = f"{asked.trace.id}-{table}.{ending}"
     if ending == "csv":
-        return Answer(_csv(batches), "text/csv; charset=utf-8", file)
-    return Answer(_parquet(batches), "application/vnd.apache.parquet", file)
+        return Answer(_csv(schema, batches), "text/csv; charset=utf-8", file)
+    return Answer(_parquet(schema, batches), "application/vnd.apache.parquet", file)
 
 
-def _batches(trace: Trace, table: str, where: str) -> pa.RecordBatchReader:
+def _batches(trace: Trace, table: str, where: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The first is read at once: what is wrong with a filter shows then, and not in the middle of a file."""
     if where and table != "tensors":
         raise Refused(400, f"{table} cannot be filtered", "where goes with tensors")
     connection = trace.connect(alerts=table == "alerts")
-    if table != "tensors":
-        return record_batches(connection, f"SELECT * FROM {table}", [], _CHUNK)
-    answer = expressions.parse(where).sql() if where else expressions.Answer("true", [])
-    sql = f"SELECT t.*, o.name, o.type FROM tensors t JOIN ops o USING (process, op) WHERE {answer.sql}"
-    return record_batches(connection, f"{sql} ORDER BY t.process, t.seq" if where else sql, answer.parameters, _CHUNK)
+    sql, parameters = f"SELECT * FROM {table}", []
+    if table == "tensors":
+        answer = expressions.parse(where).sql() if where else expressions.Answer("true", [])
+        sql = f"SELECT t.*, o.name, o.type FROM tensors t JOIN ops o USING (process, op) WHERE {answer.sql}"
+        sql, parameters = f"{sql} ORDER BY t.process, t.seq" if where else sql, answer.parameters
+    try:
+        reader = record_batches(connection, sql, parameters, _CHUNK)
+        first = next(reader, None)
+    except (duckdb.Error, pa.ArrowException) as error:
+        raise Refused(400, f"this cannot be asked: {str(error).partition(chr(10))[0]}", "try another filter") from error
+    return reader.schema, chain([] if first is None else [first], reader)
 
 
-def _csv(batches: pa.RecordBatchReader) -> Iterator[bytes]:
+def _csv(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
     is_first = True
     for batch in batches:
         out = io.BytesIO()
@@ -62,7 +71,7 @@ def _csv(batches: pa.RecordBatchReader) -> Iterator[bytes]:
         is_first = False
         yield out.getvalue()
     if is_first:
-        yield (",".join(f'"{name}"' for name in batches.schema.names) + "\n").encode()
+        yield (",".join(f'"{name}"' for name in schema.names) + "\n").encode()
 
 
 def _flat(table: pa.Table) -> pa.Table:
@@ -78,10 +87,10 @@ def _flat(table: pa.Table) -> pa.Table:
     return table
 
 
-def _parquet(batches: pa.RecordBatchReader) -> Iterator[bytes]:
+def _parquet(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
     """Written to a file first, for its directory stands at its end."""
     with tempfile.TemporaryFile() as file:
-        with pq.ParquetWriter(file, batches.schema, compression="zstd") as writer:
+        with pq.ParquetWriter(file, schema, compression="zstd") as writer:
             for batch in batches:
                 writer.write_batch(batch)
         file.seek(0, os.SEEK_SET)

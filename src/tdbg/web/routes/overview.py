@@ -75,7 +75,11 @@ def problems(asked: Asked) -> dict[str, Any]:
 
 
 def verdict_of(trace: ServedTrace) -> Verdict:
-    return trace.kept("verdict", lambda: explain(trace.apart()))
+    def find() -> Verdict:
+        apart = trace.apart()
+        return explain(apart, rows=Rows(apart))
+
+    return trace.kept("verdict", find)
 
 
 def verdict(asked: Asked) -> dict[str, Any]:
@@ -87,8 +91,8 @@ def alerts_of(trace: ServedTrace) -> list[dict[str, Any]]:
     """All of a trace, in the order of time."""
 
     def find() -> list[dict[str, Any]]:
-        apart = trace.apart()
-        return find_alerts(apart, Rows(apart)).to_pylist()
+        with trace.rows_apart() as (apart, rows):
+            return find_alerts(apart, rows).to_pylist()
 
     return trace.kept("alerts", find)
 

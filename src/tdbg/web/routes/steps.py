@@ -8,10 +8,8 @@ from typing import Any
 
 from tdbg.query.histories import Output, histories
 from tdbg.query.layers import layers as find_layers
-from tdbg.query.rows import Rows
 from tdbg.query.scene_cache import SceneCache
 from tdbg.query.series import Curve, Series
-from tdbg.query.timeline import Timeline
 from tdbg.web.route import (
     PROCESS,
     Asked,
@@ -33,7 +31,7 @@ from tdbg.web.traces import ServedTrace
 def timeline(asked: Asked) -> dict[str, Any]:
     trace, process = asked.trace, asked.process()
     with trace.lock:
-        found = Timeline(trace.open(), trace.scene(process).read)
+        found = trace.timeline(process)
         parts = found.parts(asked["from"], asked["to"], asked["buckets"])
         steps = found.steps
     known = trace.peek("alerts") or []
@@ -80,10 +78,23 @@ def history(asked: Asked) -> dict[str, Any]:
     for process, outputs in wanted.items():
         with asked.trace.lock:
             read = asked.trace.scene(process).read
+            named = [_named(read, output) for output in outputs]
             first, last = _range(read, asked["from"], asked["to"])
-            found = histories(read.rows, process, outputs, first, last, asked["points"])
-            made += [_named(read, output) | {"points": found[output]} for output in outputs]
+        points = _points(asked.trace, process, outputs, first, last, asked["points"])
+        made += [about | {"points": points[output]} for about, output in zip(named, outputs, strict=True)]
     return {"series": made}
+
+
+def _points(
+    trace: ServedTrace, process: int, outputs: list[Output], first: int, last: int, most: int
+) -> dict[Output, dict[str, Any]]:
+    """With a reader of its own: the rows of an op are spread over the whole trace."""
+
+    def find() -> dict[Output, dict[str, Any]]:
+        with trace.rows_apart() as (_, rows):
+            return histories(rows, process, outputs, first, last, most)
+
+    return trace.kept(("history", process, tuple(outputs), first, last, most), find)
 
 
 def _output(asked: Asked, typed: str) -> tuple[int, Output]:
@@ -112,14 +123,12 @@ def _range(read: SceneCache, first: int | None, last: int | None) -> tuple[int, 
     return min(steps, default=0) if first is None else first, max(steps, default=0) if last is None else last
 
 
-def _series(trace: ServedTrace, process: int) -> Series:
-    """With a reader of its own: what it works out reads every row."""
-    apart = trace.apart()
-    return Series(apart, process, rows=Rows(apart))
-
-
 def _loss_output(trace: ServedTrace, process: int) -> tuple[int, int, str] | None:
-    return trace.kept(("loss output", process), lambda: _series(trace, process).loss_output())
+    def find() -> tuple[int, int, str] | None:
+        with trace.rows_apart() as (apart, rows):
+            return Series(apart, process, rows=rows).loss_output()
+
+    return trace.kept(("loss output", process), find)
 
 
 def _loss_of(trace: ServedTrace, process: int, first: int, last: int, points: int) -> dict[str, Any] | None:
@@ -128,11 +137,8 @@ def _loss_of(trace: ServedTrace, process: int, first: int, last: int, points: in
         return None
     op, slot, name = found
     output = Output(op, slot)
-    with trace.lock:
-        read = trace.scene(process).read
-        return {"op": op, "slot": slot, "name": name} | {
-            "points": histories(read.rows, process, [output], first, last, points)[output]
-        }
+    found_points = _points(trace, process, [output], first, last, points)[output]
+    return {"op": op, "slot": slot, "name": name, "points": found_points}
 
 
 def loss(asked: Asked) -> dict[str, Any]:
@@ -146,12 +152,13 @@ def gradients(asked: Asked) -> dict[str, Any]:
     trace, process = asked.trace, asked.process()
 
     def make() -> dict[str, Any]:
-        series = _series(trace, process)
-        return {
-            "steps_per_point": series.steps_per_point,
-            "layers": [_curve(curve) for curve in series.gradient_by_layer()],
-            "weights": [_curve(curve) for curve in series.weights_by_step()],
-        }
+        with trace.rows_apart() as (apart, rows):
+            series = Series(apart, process, rows=rows)
+            return {
+                "steps_per_point": series.steps_per_point,
+                "layers": [_curve(curve) for curve in series.gradient_by_layer()],
+                "weights": [_curve(curve) for curve in series.weights_by_step()],
+            }
 
     return trace.kept(("gradients", process), make)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
-from tdbg.query.origin_path import Way, find_way
+from tdbg.query.origin_path import Way, Ways
 from tdbg.query.tensor_detail import NUMBERS, find_row, inputs_and_consumers
 from tdbg.query.tensor_listing import SORT_KEYS, Wanted
 from tdbg.query.tensor_page import tensor_page
@@ -28,6 +29,7 @@ from tdbg.web.route import (
     whole,
 )
 from tdbg.web.shown import COLUMNS, STACK, TENSOR, events, frames
+from tdbg.web.traces import ServedTrace
 
 
 def tensors(asked: Asked) -> dict[str, Any] | Answer:
@@ -75,11 +77,17 @@ def tensor(asked: Asked) -> dict[str, Any]:
         }
 
 
+def _way(trace: ServedTrace, process: int, seq: int) -> Way:
+    ways, lock = trace.kept(("ways", process), lambda: (Ways(trace.apart(), process), threading.Lock()))
+    with lock:
+        return ways.find(seq)
+
+
 def lineage(asked: Asked) -> dict[str, Any]:
     trace, process, seq = asked.trace, asked.process(), asked["seq"]
     with trace.lock:
         find_row(trace.scene(process).read, seq)
-    found: Way = trace.kept(("way", process, seq), lambda: find_way(trace.apart(), process, seq))
+    found: Way = trace.kept(("way", process, seq), lambda: _way(trace, process, seq))
     return {
         "stops": [
             stop.as_dict() | {"op": stop.op.number, "slot": stop.row.slot, "execution": stop.row.execution}
