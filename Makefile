@@ -7,9 +7,11 @@ STAMP := $(VENV)/.ready
 VENV215 := .venv215
 BIN215 := $(VENV215)/bin
 STAMP215 := $(VENV215)/.ready
+# What builds and checks the page; using tdbg needs none of it, for the built page is part of it.
+NODE_STAMP := webui/node_modules/.ready
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test test-tf215 lint bench clean
+.PHONY: demo test test-tf215 lint web page-tools bench clean
 
 # Tests use exactly the locked versions; the package itself is installed in place, with its C extension.
 $(STAMP): requirements/test.txt pyproject.toml setup.py $(wildcard src/tdbg/native/*.c src/tdbg/native/*.h)
@@ -25,10 +27,22 @@ $(STAMP215): requirements/tf215.txt $(STAMP)
 	$(BIN215)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
+$(NODE_STAMP): webui/package-lock.json
+	cd webui && npm ci --no-audit --no-fund
+	touch $@
+
+# The page, from webui/ into the package.
+web: $(NODE_STAMP)
+	cd webui && npm run check && npm run build
+
+page-tools:
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory $(NODE_STAMP); \
+	else echo "no npm: the tests that build the page are skipped"; fi
+
 demo: $(STAMP)
 	$(BIN)/tdbg demo
 
-test: $(STAMP) lint
+test: $(STAMP) lint page-tools
 	$(BIN)/python -m pytest -n 2
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then \
 		echo "tests/tf215 skipped: tf.estimator needs TensorFlow 2.15, and that needs Python 3.11: make PYTHON=python3.11 test"; \
@@ -53,4 +67,4 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/overhead.py --every-mode --programs transformer-128 --rounds 3
 
 clean:
-	rm -rf $(VENV) $(VENV215) build src/tdbg.egg-info src/tdbg/native/*.so
+	rm -rf $(VENV) $(VENV215) build webui/node_modules src/tdbg.egg-info src/tdbg/native/*.so

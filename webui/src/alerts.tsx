@@ -20,7 +20,7 @@ const MOST = 100;
 /** Where an alert leads. */
 export function toAlert(row: AlertRow): Partial<View> {
   const step = row.step >= 0 ? row.step : viewed.step.value;
-  if (row.kind === "bad_values" && row.seq >= 0) return { ...NOTHING, process: row.process, seq: row.seq, step, only: false, where: "", sort: "", desc: false };
+  if (row.kind === "bad_values" && row.seq >= 0) return { ...NOTHING, process: row.process, seq: row.seq, step, only: false, where: "", made: "", within: null, sort: "", desc: false };
   return { ...NOTHING, process: row.process, execution: row.execution >= 0 ? row.execution : null, op: row.execution < 0 && row.op >= 0 ? row.op : null, step, file: row.file, line: row.line > 0 ? row.line : null, centre: "source" };
 }
 

@@ -31,8 +31,23 @@ export function ofTrace(trace: string, path: string, query: Query = {}): string 
   return address(`t/${encodeURIComponent(trace)}/${path}`, query);
 }
 
+// Answers that may take seconds on a large trace. A browser has six connections for a server, and one is for events: the
+// slow questions get three, so that scrolling never waits for them.
+const SLOW = /\/(verdict|alerts|loss|gradients|layers|lineage|diff)(\?|$)/;
+const MOST_SLOW = 3;
+const waiting: (() => void)[] = [];
+let asked = 0;
+
 export async function getJson<Answer>(url: string, signal?: AbortSignal): Promise<Answer> {
-  return (await ask(url, { signal })).json() as Promise<Answer>;
+  if (!SLOW.test(url)) return (await ask(url, { signal })).json() as Promise<Answer>;
+  if (asked >= MOST_SLOW) await new Promise<void>((next) => waiting.push(next));
+  asked++;
+  try {
+    return (await (await ask(url, { signal })).json()) as Answer;
+  } finally {
+    asked--;
+    waiting.shift()?.();
+  }
 }
 
 export async function getPage(url: string, signal?: AbortSignal): Promise<Page> {

@@ -32,7 +32,7 @@ function Compared({ data }: { data: Diff }) {
   const { parting } = data;
   return (
     <div class="diff">
-      <p class="facts"><b>They part at step {count(parting.step)}</b>: {parting.what} <span class="dim">{looked}</span></p>
+      <p class="facts"><b>They part at step {count(parting.step)}: {parting.what}</b> <span class="dim">{looked}</span></p>
       <div class="sides">
         <Side title={data.a} trace={data.a} side={parting.a} step={parting.step} />
         <Side title={data.b} trace={data.b} side={parting.b} step={parting.step} />

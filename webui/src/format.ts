@@ -21,6 +21,12 @@ export function number(value: number | string | boolean | null | undefined): str
   return minus(String(Number(value.toPrecision(5))));
 }
 
+/** The same in at most nine letters, for columns. */
+export function brief(value: number): string {
+  const text = number(Number.isFinite(value) ? Number(value.toPrecision(4)) : value);
+  return text.length <= 8 ? text : minus(value.toExponential(2).replace(/\.?0+e/, "e").replace("e+", "e"));
+}
+
 function minus(text: string): string {
   return text.replaceAll("-", "−");
 }

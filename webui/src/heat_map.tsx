@@ -47,7 +47,8 @@ export function HeatMap({ values, rows, columns, name, chosen, onChoose }: Props
     context.putImageData(picture, 0, 0);
   }, [values, rows, columns, scheme.value]);
   const at = (event: MouseEvent): [number, number] => [Math.min(rows - 1, Math.floor(event.offsetY / cell)), Math.min(columns - 1, Math.floor(event.offsetX / cell))];
-  const [row, column] = under.value ?? (chosen ? (chosen.split(",").map(Number) as [number, number]) : [-1, -1]);
+  const own = parsed(chosen, rows, columns);
+  const [row, column] = under.value ?? own;
   return (
     <div class="heat" ref={box}>
       <p class="facts mono">
@@ -56,10 +57,16 @@ export function HeatMap({ values, rows, columns, name, chosen, onChoose }: Props
       </p>
       <div class="heat-scroll">
         <canvas ref={canvas} width={columns} height={rows} role="img" aria-label={`${name}: ${count(rows)} by ${count(columns)} elements as colours; the table shows them as numbers`} style={{ width: `${columns * cell}px`, height: `${rows * cell}px` }} onPointerMove={(event) => (under.value = at(event))} onPointerLeave={() => (under.value = null)} onClick={(event) => onChoose(...at(event))} />
-        {chosen && row >= 0 && <div class="heat-chosen" style={{ left: `${Number(chosen.split(",")[1]) * cell}px`, top: `${Number(chosen.split(",")[0]) * cell}px`, width: `${cell}px`, height: `${cell}px` }} />}
+        {own[0] >= 0 && <div class="heat-chosen" style={{ left: `${own[1] * cell}px`, top: `${own[0] * cell}px`, width: `${cell}px`, height: `${cell}px` }} />}
       </div>
     </div>
   );
+}
+
+/** An element that the link names but that is not there is none. */
+function parsed(chosen: string, rows: number, columns: number): [number, number] {
+  const [row, column] = chosen.split(",").map(Number);
+  return row !== undefined && column !== undefined && row >= 0 && row < rows && column >= 0 && column < columns ? [row, column] : [-1, -1];
 }
 
 function Legend() {

@@ -23,8 +23,8 @@ function focusPane(by: number): void {
 
 export function focusInto(pane: HTMLElement | null): void {
   if (!pane) return;
-  const inside = pane.querySelector<HTMLElement>("[data-main], .pane-body a, .pane-body button, .pane-body [tabindex='0']");
-  (inside ?? pane).focus();
+  const main = pane.querySelector<HTMLElement>("[data-main]");
+  (main ?? pane.querySelector<HTMLElement>(".pane-body a, .pane-body button, .pane-body [tabindex='0']") ?? pane).focus();
 }
 
 function fill(): void {

@@ -7,6 +7,7 @@ import { runLine } from "./console";
 import { steps, traces } from "./focus";
 import { count, fileName } from "./format";
 import { KEYS, opened } from "./keys";
+import { match } from "./matching";
 import type { SourceFiles, Tensor } from "./types";
 import { go, NOTHING, START, view, viewed } from "./view";
 
@@ -27,22 +28,6 @@ const COMMANDS: [string, string][] = [
   ["help", "all commands of the shell"],
 ];
 const MOST = 40;
-
-/** Whether all letters of a query are in a text, in their order; the fewer between them, the lower the number. */
-export function match(query: string, text: string): number | null {
-  const [wanted, all] = [query.toLowerCase(), text.toLowerCase()];
-  const found = all.indexOf(wanted);
-  if (found >= 0) return found;
-  let at = -1;
-  let gaps = 100;
-  for (const letter of wanted) {
-    const next = all.indexOf(letter, at + 1);
-    if (next < 0) return null;
-    gaps += next - at - 1;
-    at = next;
-  }
-  return gaps;
-}
 
 function fixedItems(): Item[] {
   const items: Item[] = [];
@@ -136,8 +121,8 @@ function choose(query: string, fixed: Item[], files: Item[], ops: Item[]): Item[
     if (wanted >= (steps.value?.first ?? 0) && wanted <= (steps.value?.last ?? -1)) found.push({ kind: "step", title: `step ${count(wanted)}`, hint: "go there", act: () => go({ step: wanted }) });
     found.push({ kind: "row", title: `row ${count(wanted)}`, hint: "of the table", act: () => document.dispatchEvent(new CustomEvent("tdbg-row", { detail: wanted })) });
   }
-  const rated = [...fixed, ...files].map((item) => ({ item, rank: match(text, `${item.title}`) ?? (text ? match(text, item.hint) : 0) }));
-  const fitting = rated.filter((one) => one.rank !== null && (one.rank < 100 || text.length < 4)).sort((a, b) => a.rank! - b.rank!).map((one) => one.item);
+  const rated = [...fixed, ...files].map((item) => ({ item, rank: match(text, item.title, item.kind === "file" ? "" : item.hint) }));
+  const fitting = rated.filter((one) => one.rank !== null).sort((a, b) => a.rank! - b.rank!).map((one) => one.item);
   found.push(...(text ? [...ops.slice(0, 12), ...fitting] : fitting));
   if (text.length > 1) found.push({ kind: "filter", title: `name ~ ${JSON.stringify(text)}`, hint: "filter the table", act: () => go({ where: `name ~ ${JSON.stringify(text)}`, only: false }) });
   return found.slice(0, MOST);

@@ -27,6 +27,7 @@ const listing = computed((): Query => {
     where: filter.value,
     sort: viewed.sort.value,
     desc: viewed.desc.value,
+    execution: viewed.within.value,
     file: made?.[1],
     line: made?.[2],
   };

@@ -19,7 +19,7 @@ const FIRST = "46px minmax(90px, 1.3fr)"; // number and name
 
 export function TensorTable() {
   const total = rows.total.value;
-  const isFiltered = !!viewed.where.value.trim() || !!viewed.made.value || (viewed.only.value && viewed.step.value !== null);
+  const isFiltered = !!viewed.where.value.trim() || !!viewed.made.value || viewed.within.value !== null || (viewed.only.value && viewed.step.value !== null);
   return (
     <Pane id="tensors" title="Graph executions" count={`${count(total)} ${isFiltered ? "found" : "tensors"}`} weight={5} actions={<Actions />}>
       <div class="table-pane">
@@ -53,7 +53,7 @@ function Filter() {
     typed.value = null;
     go({ where: text }, true);
   };
-  const [where, only, sort, made] = [viewed.where.value, viewed.only.value, viewed.sort.value, viewed.made.value];
+  const [where, only, sort, made, within] = [viewed.where.value, viewed.only.value, viewed.sort.value, viewed.made.value, viewed.within.value];
   return (
     <div class="filter">
       <label class="hidden" for="filter">Filter of tensors</label>
@@ -61,7 +61,8 @@ function Filter() {
       <button aria-pressed={where.trim() === "bad"} title="Only tensors that hold NaN or infinity" onClick={() => commit(where.trim() === "bad" ? "" : "bad")}>bad</button>
       <button aria-pressed={only} disabled={viewed.step.value === null} title="Only the chosen step" onClick={() => go({ only: !only })}>this step</button>
       {made && <button aria-pressed title={`Only what ${made} made; click: all`} onClick={() => go({ made: "" })}>{fileName(made)} ×</button>}
-      <button disabled={!where && !only && !sort && !made} title="Show all rows, as they came" onClick={() => { typed.value = null; go({ where: "", only: false, sort: "", desc: false, made: "" }); }}>clear</button>
+      {within !== null && <button aria-pressed title="Only what this execution computed; click: all" onClick={() => go({ within: null })}>execution {count(within)} ×</button>}
+      <button disabled={!where && !only && !sort && !made && within === null} title="Show all rows, as they came" onClick={() => { typed.value = null; go({ where: "", only: false, sort: "", desc: false, made: "", within: null }); }}>clear</button>
       <GoToRow />
     </div>
   );
@@ -146,7 +147,7 @@ function Grid() {
 function NoRows() {
   return (
     <div class="empty">
-      {viewed.where.value.trim() || viewed.made.value ? <p>No tensor meets this filter. <button onClick={() => go({ where: "", made: "", only: false })}>Clear it</button></p> : <p>No tensor was recorded here. Rows come from <code>tdbg run train.py</code>; its modes and filters say which.</p>}
+      {viewed.where.value.trim() || viewed.made.value || viewed.within.value !== null ? <p>No tensor meets this filter. <button onClick={() => go({ where: "", made: "", within: null, only: false })}>Clear it</button></p> : <p>No tensor was recorded here. Rows come from <code>tdbg run train.py</code>; its modes and filters say which.</p>}
     </div>
   );
 }
@@ -197,7 +198,7 @@ function Heading({ title, sort, hint, kind }: { title: string; sort: string; hin
 /** Calls back with the row of the chosen tensor, when another one is chosen anywhere on the page or the list changes. */
 function useReveal(show: (row: number) => void, track: Track): void {
   const seq = viewed.seq.value;
-  const key = [viewed.trace.value, viewed.where.value, viewed.sort.value, viewed.desc.value, viewed.only.value, viewed.made.value].join("\n");
+  const key = [viewed.trace.value, viewed.where.value, viewed.sort.value, viewed.desc.value, viewed.only.value, viewed.made.value, viewed.within.value].join("\n");
   const latest = useRef(show);
   latest.current = show;
   const isReady = track.height > 0 && track.rows > 0;

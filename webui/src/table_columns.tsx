@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { numberAt, textAt, type Page } from "./columns";
-import { count, number, shape } from "./format";
+import { brief, count, shape } from "./format";
 
 export interface TableColumn {
   title: string;
@@ -38,7 +38,7 @@ function measured(title: string, hint: string, least = 0): TableColumn {
     title, sort: title, hint, width: "62px", kind: "right", least,
     cell: (page, row) => {
       const value = numberAt(page, title, row);
-      return value === null || Number.isNaN(value) ? "" : number(value);
+      return value === null || Number.isNaN(value) ? "" : brief(value);
     },
   };
 }
@@ -64,6 +64,7 @@ export function tensorName(page: Page, row: number): string {
 export const COLUMNS: TableColumn[] = [
   { title: "step", sort: "step", hint: "the training step", width: "34px", kind: "right dim", cell: (page, row) => count(numberAt(page, "step", row)) },
   { title: "op", sort: "type", hint: "the type of the op that made it", width: "minmax(64px, 0.7fr)", kind: "clip", cell: (page, row) => textAt(page, "type", row) },
+  { title: "phase", sort: "phase", hint: "forward, backward, update or other", width: "66px", kind: "dim", least: 1060, cell: (page, row) => textAt(page, "phase", row) },
   { title: "dtype", sort: "", hint: "the type of its elements", width: "62px", kind: "dim", least: 900, cell: (page, row) => textAt(page, "dtype", row) },
   { title: "shape", sort: "elements", hint: "sorted by the number of elements", width: "60px", kind: "right dim clip", cell: (page, row) => dims(textAt(page, "shape", row)) },
   counted("−", "negative", "finite and negative", "negative"),

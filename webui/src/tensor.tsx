@@ -1,8 +1,8 @@
 // The chosen tensor: its numbers always; its elements, where they were kept, as a picture, a table or a histogram.
 
-import { useSignal } from "@preact/signals";
 import { ofTrace } from "./api";
 import { roundTicks } from "./axes";
+import { OfExecution, TensorsOfOp } from "./choices";
 import { tensor } from "./focus";
 import { count, fromWire, number, shape as shapeText } from "./format";
 import { HeatMap, kindOf } from "./heat_map";
@@ -18,6 +18,8 @@ const TABLE_ROWS = 60;
 const TABLE_COLUMNS = 24;
 
 export function TensorPane() {
+  if (viewed.seq.value === null && viewed.op.value !== null) return <TensorsOfOp />;
+  if (viewed.seq.value === null && viewed.execution.value !== null) return <OfExecution />;
   return (
     <Show loaded={tensor.value} empty="Choose a tensor in the table, in the graph or in the verdict: here are its numbers, and its elements where they were kept.">
       {(data) => (
@@ -98,7 +100,7 @@ function KeptElements({ data, whole }: { data: TensorDetail; whole: number[] }) 
 }
 
 function SliceBox({ whole }: { whole: number[] }) {
-  return <input class="mono slice" aria-label="Slice" title="As numpy takes it: [0, :10]" placeholder={pictureSlice(whole, "") || "[:, :]"} value={viewed.slice.value} onChange={(event) => go({ slice: event.currentTarget.value.trim() })} />;
+  return <input class="mono slice" aria-label="Slice" title="As numpy takes it: [0, :10]" placeholder={pictureSlice(whole, "") || "[:, :]"} value={viewed.slice.value} onChange={(event) => go({ slice: event.currentTarget.value.trim(), element: "" })} />;
 }
 
 /** One number for each outer dimension. */
@@ -125,14 +127,13 @@ function Pager({ whole }: { whole: number[] }) {
 }
 
 function Shown({ value, form }: { value: Value; form: string }) {
-  const chosen = useSignal("");
   const { rows, columns } = asRows(value.shown);
   const isText = value.summary === null;
   const numbers = isText ? [] : value.values.map((one) => fromWire(one) ?? NaN);
   if (!value.values.length) return <p class="empty">This slice has no elements.</p>;
   if (form === "histogram") return value.histogram ? <Histogram value={value} /> : <p class="empty">Elements of type {value.dtype} have no histogram.</p>;
   const cut = value.is_cut && <p class="facts dim">the first {shapeText(value.shown)} of {shapeText(value.part)}; a slice shows others</p>;
-  if (form === "picture" && !isText) return <>{cut}<HeatMap values={numbers} rows={rows} columns={columns} name={value.name} chosen={chosen.value} onChoose={(row, column) => (chosen.value = `${row},${column}`)} /></>;
+  if (form === "picture" && !isText) return <>{cut}<HeatMap values={numbers} rows={rows} columns={columns} name={value.name} chosen={viewed.element.value} onChoose={(row, column) => go({ element: `${row},${column}` }, true)} /></>;
   return <>{cut}<Cells values={isText ? value.values : numbers} rows={rows} columns={columns} /></>;
 }
 

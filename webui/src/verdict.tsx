@@ -10,9 +10,10 @@ import { go, hashOf, NOTHING, viewed, type View } from "./view";
 
 export function VerdictBar() {
   const { data, error, isLoading } = verdict.value;
-  const kind = data?.verdict ?? "unknown";
+  // What is going to be said of bad values takes more room: it is kept free, so that nothing jumps.
+  const kind = data?.verdict ?? (overview.value.data?.bad ? "awaited" : "");
   return (
-    <section class={`verdict ${data ? kind : ""}`} aria-label="Verdict" aria-busy={isLoading}>
+    <section class={`verdict ${kind}`} aria-label="Verdict" aria-busy={isLoading}>
       <div class="said">
         {error ? <Failure error={error} /> : data ? <Said verdict={data} /> : <Waiting isLoading={isLoading} />}
       </div>
@@ -21,6 +22,7 @@ export function VerdictBar() {
           {viewed.trace.value && <a class="button" href={ofTrace(viewed.trace.value, "report.html")} download title="This verdict and its plots as one HTML file">report</a>}
           <Share />
         </span>
+        <TraceNotes />
       </div>
     </section>
   );
@@ -33,6 +35,18 @@ function Waiting({ isLoading }: { isLoading: boolean }) {
       <h1>{isLoading ? "Looking for where it began …" : "No trace is chosen"}</h1>
       <p class="dim">{bad === undefined ? "The rest of the page works meanwhile." : bad ? `${plural(bad, "tensor")} hold NaN or infinity.` : "No tensor holds NaN or infinity; what is left to ask is whether training is healthy."}</p>
     </>
+  );
+}
+
+/** What was dropped, sampled or could not be done while recording. */
+function TraceNotes() {
+  const notes = overview.value.data?.notes ?? [];
+  if (!notes.length) return null;
+  return (
+    <details class="notes">
+      <summary>{plural(notes.length, "note")}</summary>
+      <ul>{notes.map((note, at) => <li key={at}>{note.text}{note.count > 1 ? ` (×${count(note.count)})` : ""}</li>)}</ul>
+    </details>
   );
 }
 
@@ -101,7 +115,7 @@ function Unhealthy({ alerts, verdict }: { alerts: HealthAlert[]; verdict: Verdic
 const IN_PHASE: Record<string, string> = { backward: ", in the gradient", update: ", in the update", data: ", in the data" };
 
 function OriginText({ origin, link, isFirst }: { origin: Origin; link: Link | undefined; isFirst: boolean }) {
-  const there: Partial<View> = { ...NOTHING, process: origin.process, step: origin.step, seq: origin.seq, file: origin.file ?? "", line: origin.line, only: false, where: "" };
+  const there: Partial<View> = { ...NOTHING, process: origin.process, step: origin.step, seq: origin.seq, file: origin.file ?? "", line: origin.line, only: false, where: "", made: "", within: null };
   return (
     <>
       <h1>
@@ -142,7 +156,7 @@ function BadCounts({ origin }: { origin: Origin }) {
 
 /** How far it went; the words are filters of the table. */
 function Reached({ reached }: { reached: Link["reached"] }) {
-  const to: Partial<View> = { where: reached.tensors, only: false };
+  const to: Partial<View> = { where: reached.tensors, only: false, made: "", within: null };
   return <a href={hashOf(to)} onClick={follow(to)} title={`Shows them: ${reached.tensors}`}>{reached.text}</a>;
 }
 

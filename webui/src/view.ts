@@ -13,8 +13,10 @@ export interface View {
   file: string;
   line: number | null;
   slice: string; // of the tensor's value
+  element: string; // of that slice: ROW,COLUMN
   where: string; // filter of the table
   made: string; // the table has the rows of this place of the program only: FILE:LINE
+  within: number | null; // ... or of this execution only
   sort: string;
   desc: boolean;
   only: boolean; // the table has the rows of the chosen step only
@@ -44,8 +46,10 @@ export const START: View = {
   file: "",
   line: null,
   slice: "",
+  element: "",
   where: "",
   made: "",
+  within: null,
   sort: "",
   desc: false,
   only: false,
@@ -65,7 +69,7 @@ export const START: View = {
 };
 
 type Name = keyof View;
-const NUMBERS: ReadonlySet<Name> = new Set<Name>(["process", "step", "execution", "seq", "op", "slot", "line", "graph", "from", "to"]);
+const NUMBERS: ReadonlySet<Name> = new Set<Name>(["process", "step", "execution", "seq", "op", "slot", "line", "graph", "from", "to", "within"]);
 const TRUTHS: ReadonlySet<Name> = new Set<Name>(["desc", "only"]);
 
 /** Only what differs from the start, so that links stay short. */
@@ -116,6 +120,7 @@ export const NOTHING: Partial<View> = {
   file: "",
   line: null,
   slice: "",
+  element: "",
 };
 
 export function hashOf(changes: Partial<View>): string {
