@@ -137,7 +137,8 @@ class Page:
     def wait(self, script: str, what: str = "") -> Any:
         """Until a script gives something true, which is given back."""
         end = time.monotonic() + PATIENCE
-        while not (found := self.value(script)):
+        asked = f"(found => found instanceof Node || found)({script})"
+        while not (found := self.value(asked)):
             if time.monotonic() > end:
                 raise AssertionError(f"this never came true: {what or script}\n{self.text('body')[:3000]}")
             time.sleep(0.05)

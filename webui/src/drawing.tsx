@@ -49,7 +49,7 @@ export function Drawing({ name, nodes, edges }: { name: string; nodes: Drawn[]; 
             if (!box) return null;
             const middle = box.x + box.width / 2;
             return (
-              <a key={node.id} href={node.href} class={`node${node.isChosen ? " chosen" : ""}`} aria-label={node.hint} aria-current={node.isChosen || undefined} onClick={(event) => { if (event.metaKey || event.ctrlKey) return; event.preventDefault(); node.onOpen(); }}>
+              <a key={node.id} href={node.href} class={`node${node.isChosen ? " chosen" : ""}`} aria-current={node.isChosen || undefined} onClick={(event) => { if (event.metaKey || event.ctrlKey) return; event.preventDefault(); node.onOpen(); }}>
                 <title>{node.hint}</title>
                 <rect x={box.x} y={box.y} width={box.width} height={box.height} rx={node.isScope ? 3 : 10} fill={node.fill} stroke={node.isChosen ? "var(--accent)" : node.stroke} stroke-width={node.isChosen ? 2.5 : 1} stroke-dasharray={node.isScope ? "4 2" : undefined} />
                 <text x={middle} y={box.y + 15} text-anchor="middle" fill="var(--text)" font-weight={node.isChosen ? 700 : 500}>{cut(node.title)}{node.mark ? ` ${node.mark}` : ""}</text>

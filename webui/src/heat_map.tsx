@@ -55,7 +55,7 @@ export function HeatMap({ values, rows, columns, name, chosen, onChoose }: Props
         {row >= 0 ? <>[{row}, {column}] = <b class={kindOf(values[row * columns + column]!)}>{number(values[row * columns + column])}</b></> : <Legend />}
         <button class="save" onClick={() => canvas.current && void savePng(canvas.current, name)}>PNG</button>
       </p>
-      <div class="heat-scroll">
+      <div class="heat-scroll" tabIndex={0} role="region" aria-label="Picture of the elements">
         <canvas ref={canvas} width={columns} height={rows} role="img" aria-label={`${name}: ${count(rows)} by ${count(columns)} elements as colours; the table shows them as numbers`} style={{ width: `${columns * cell}px`, height: `${rows * cell}px` }} onPointerMove={(event) => (under.value = at(event))} onPointerLeave={() => (under.value = null)} onClick={(event) => onChoose(...at(event))} />
         {own[0] >= 0 && <div class="heat-chosen" style={{ left: `${own[1] * cell}px`, top: `${own[0] * cell}px`, width: `${cell}px`, height: `${cell}px` }} />}
       </div>

@@ -113,8 +113,9 @@ export function Splitter({ before, after, isUpright }: { before: string; after: 
     event.preventDefault();
     move(by);
   };
+  const [one, two] = [sizes.value[before] ?? 1, sizes.value[after] ?? 1];
   return (
-    <div ref={bar} class={`splitter${isUpright ? " upright" : ""}`} role="separator" tabIndex={0} aria-orientation={isUpright ? "vertical" : "horizontal"} aria-label={`Border between ${before} and ${after}`} title="Drag, or arrow keys; double click forgets all sizes" onPointerDown={drag} onKeyDown={pressed} onDblClick={() => (sizes.value = {})} />
+    <div ref={bar} aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round((100 * one) / (one + two))} class={`splitter${isUpright ? " upright" : ""}`} role="separator" tabIndex={0} aria-orientation={isUpright ? "vertical" : "horizontal"} aria-label={`Border between ${before} and ${after}`} title="Drag, or arrow keys; double click forgets all sizes" onPointerDown={drag} onKeyDown={pressed} onDblClick={() => (sizes.value = {})} />
   );
 }
 

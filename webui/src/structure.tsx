@@ -7,7 +7,7 @@ import { chosenOp, op, tensor } from "./focus";
 import { count, fromWire, number, plural } from "./format";
 import { useLoad } from "./load";
 import { Pane, Show } from "./panes";
-import type { Graphs, Health, OpDetail, OpFacts, Scope, Thing } from "./types";
+import type { Graphs, Health, OpDetail, OpFacts, Scope, TensorDetail, Thing } from "./types";
 import { go, hashOf, NOTHING, viewed, type View } from "./view";
 
 const FORMS = [
@@ -50,10 +50,19 @@ function Near() {
   );
 }
 
-/** How the ops around the chosen tensor were at that event; without a tensor, in all of the run. */
-function healthThen(node: OpFacts): { mark: string; fill: string; stroke: string; said: string } {
+/** The chosen tensor, when it is one of this op, or that of its inputs which came from a neighbour. An input is found by
+ * its place among the inputs: what it was computed by may lie behind an op that only moves values. */
+function eventOf(node: OpFacts, chosen: OpDetail): TensorDetail | TensorDetail["inputs"][number] | undefined {
   const { data } = tensor.value;
-  const known = data && viewed.op.value === null ? [data, ...data.inputs].find((one) => one.op === node.op) : undefined;
+  if (!data || viewed.op.value !== null || data.op !== chosen.op) return undefined;
+  if (node.op === chosen.op) return data;
+  const index = chosen.inputs.find((one) => one.op === node.op)?.index;
+  return data.inputs.find((one) => one.index === index);
+}
+
+/** How the ops around the chosen tensor were at that event; without a tensor, in all of the run. */
+function healthThen(node: OpFacts, chosen: OpDetail): { mark: string; fill: string; stroke: string; said: string } {
+  const known = eventOf(node, chosen);
   if (!known) return { mark: sign(node), ...look(node), said: tell(node) };
   const inf = (known.neg_inf ?? 0) + (known.pos_inf ?? 0);
   const then: Health = { ...node, rows: 1, bad: known.bad ? 1 : 0, nan: known.nan ?? 0, inf, min: known.min, max: known.max };
@@ -62,16 +71,20 @@ function healthThen(node: OpFacts): { mark: string; fill: string; stroke: string
 }
 
 /** To the event of a neighbour, where the chosen tensor tells it; else to the op. */
-function toNeighbour(op: number): Partial<View> {
+function toNeighbour(node: OpFacts, chosen: OpDetail): Partial<View> {
+  const seq = eventOf(node, chosen)?.seq ?? consumerEvent(node.op);
+  return seq === null ? { ...NOTHING, op: node.op } : { ...NOTHING, seq };
+}
+
+function consumerEvent(op: number): number | null {
   const { data } = tensor.value;
-  const near = data && viewed.op.value === null ? [...data.inputs, ...data.consumers].find((one) => one.op === op && one.seq !== null) : undefined;
-  return near ? { ...NOTHING, seq: near.seq } : { ...NOTHING, op };
+  return data && viewed.op.value === null ? (data.consumers.find((one) => one.op === op)?.seq ?? null) : null;
 }
 
 function Neighbours({ data }: { data: OpDetail }) {
   const nodes: Drawn[] = data.nodes.map((node) => {
-    const to = toNeighbour(node.op);
-    const { said, ...then } = healthThen(node);
+    const to = toNeighbour(node, data);
+    const { said, ...then } = healthThen(node, data);
     return {
       id: String(node.op), title: node.type, below: node.name === node.type ? undefined : node.name, ...then, isChosen: node.op === data.op,
       hint: `${node.type} ${node.name}: ${said}`, href: hashOf(to), onOpen: () => go(to),

@@ -129,17 +129,19 @@ function Grid() {
   const tracks = `${FIRST} ${columns.map((column) => column.width).join(" ")}`;
   const numbers = Array.from({ length: Math.max(0, shown) }, (_, at) => first + at);
   return (
-    <div class="grid" role="grid" aria-label="Tensors" aria-rowcount={total} aria-colcount={columns.length + 2} tabIndex={0} data-main aria-activedescendant={active.value >= first && active.value < first + shown ? `row-${active.value}` : undefined} onKeyDown={pressed}>
-      <div class="grid-head" role="row" style={{ gridTemplateColumns: tracks }}>
-        <Heading title="#" sort="seq" hint="in the order of events" kind="right" />
-        <Heading title="tensor" sort="name" hint="the op's name and which output" kind="" />
-        {columns.map((column) => <Heading key={column.title} {...column} />)}
+    <div class="grid-box">
+      <div class="grid" role="grid" aria-label="Tensors" aria-rowcount={total} aria-colcount={columns.length + 2} tabIndex={0} data-main aria-activedescendant={active.value >= first && active.value < first + shown ? `row-${active.value}` : undefined} onKeyDown={pressed}>
+        <div class="grid-head" role="row" style={{ gridTemplateColumns: tracks }}>
+          <Heading title="#" sort="seq" hint="in the order of events" kind="right" />
+          <Heading title="tensor" sort="name" hint="the op's name and which output" kind="" />
+          {columns.map((column) => <Heading key={column.title} {...column} />)}
+        </div>
+        <div class="grid-body" ref={body} role="rowgroup">
+          {numbers.map((row) => <Row key={row - first} row={row} tracks={tracks} columns={columns} isActive={row === active.value} onChoose={choose} />)}
+        </div>
       </div>
-      <div class="grid-body" ref={body} role="rowgroup">
-        {numbers.map((row) => <Row key={row - first} row={row} tracks={tracks} columns={columns} isActive={row === active.value} onChoose={choose} />)}
-        {total === 0 && !rows.isLoading.value && !rows.error.value && <NoRows />}
-        <Scrollbar top={first} track={track} onMove={move} />
-      </div>
+      {total === 0 && !rows.isLoading.value && !rows.error.value && <NoRows />}
+      <Scrollbar top={first} track={track} onMove={move} />
     </div>
   );
 }
