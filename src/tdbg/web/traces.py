@@ -21,6 +21,7 @@ from tdbg.query.executions import Executions
 from tdbg.query.op_health import Healths
 from tdbg.query.overview import is_live
 from tdbg.query.rows import Rows
+from tdbg.query.scopes import Scopes
 from tdbg.query.tensor_listing import TensorListings
 from tdbg.query.timeline import Timeline
 from tdbg.query.trace import Trace
@@ -28,7 +29,7 @@ from tdbg.query.trace_scene import TraceScene
 from tdbg.web.route import Refused
 
 _LOOK_AGAIN = 0.4  # seconds
-_MOST_KEPT = 64
+_MOST_KEPT = 64  # answers to particular questions, whose keys are tuples
 _PATIENCE = 10  # a slow answer that took a second may be ten seconds old while the program runs
 
 
@@ -52,6 +53,7 @@ class ServedTrace:
         self._listings: dict[int, TensorListings] = {}
         self._executions: dict[int, Executions] = {}
         self._healths: dict[int, Healths] = {}
+        self._scopes: dict[int, Scopes] = {}
         self._timelines: dict[int, Timeline] = {}
         self._looked = 0.0
         self._state: Any = None
@@ -109,6 +111,12 @@ class ServedTrace:
             self._healths[process] = Healths(self.scene(process).read)
         return self._healths[process]
 
+    def scopes(self, process: int) -> Scopes:
+        """Only while the lock is held."""
+        if process not in self._scopes:
+            self._scopes[process] = Scopes(self.scene(process).read, self.healths(process))
+        return self._scopes[process]
+
     def timeline(self, process: int) -> Timeline:
         """Only while the lock is held."""
         if process not in self._timelines:
@@ -134,7 +142,7 @@ class ServedTrace:
             if state != self._state:
                 for number, scene in self._scenes.items():
                     scene.refresh()
-                    for made in (self._listings, self._executions, self._healths, self._timelines):
+                    for made in (self._listings, self._executions, self._healths, self._scopes, self._timelines):
                         made.pop(number, None)
                 self.version += 1
                 self._state = state
@@ -159,9 +167,9 @@ class ServedTrace:
         return Trace.open(self.path)
 
     @contextmanager
-    def rows_apart(self) -> Iterator[tuple[Trace, Rows]]:
-        """The same with its queries, which slow questions share one after the other."""
-        trace, rows, lock = self.kept("rows", self._open_rows)
+    def rows_apart(self, purpose: str) -> Iterator[tuple[Trace, Rows]]:
+        """The same with its queries, which questions of one purpose share one after the other."""
+        trace, rows, lock = self.kept(f"rows for {purpose}", self._open_rows)
         with lock:
             yield trace, rows
 
@@ -182,9 +190,10 @@ class ServedTrace:
             with self.lock:
                 self._kept.pop(key, None)
                 self._kept[key] = _Kept(version, value, time.monotonic() - began, time.monotonic())
-                while len(self._kept) > _MOST_KEPT:
-                    self._kept.pop(next(iter(self._kept)))
-                    self._making = {one: lock for one, lock in self._making.items() if one in self._kept}
+                particular = [one for one in self._kept if isinstance(one, tuple)]
+                for one in particular[:-_MOST_KEPT]:
+                    self._kept.pop(one)
+                    self._making.pop(one, None)
             return value
 
     def peek(self, key: Any) -> Any:
