@@ -11,7 +11,7 @@ STAMP215 := $(VENV215)/.ready
 NODE_STAMP := webui/node_modules/.ready
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test test-tf215 lint web page-tools bench clean
+.PHONY: demo test test-tf215 lint web page-tools browser bench clean
 
 # Tests use exactly the locked versions; the package itself is installed in place, with its C extension.
 $(STAMP): requirements/test.txt pyproject.toml setup.py $(wildcard src/tdbg/native/*.c src/tdbg/native/*.h)
@@ -35,6 +35,16 @@ $(NODE_STAMP): webui/package-lock.json
 web: $(NODE_STAMP)
 	cd webui && npm run check && npm run build
 
+# The tests look at the page in Chromium, which Debian and its kin have as a package.
+BROWSER := chromium
+browser:
+	@if (command -v chromium || command -v chromium-browser || command -v google-chrome || command -v chrome) > /dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		export DEBIAN_FRONTEND=noninteractive; \
+		{ apt-get install -qy --no-install-recommends $(BROWSER) || { apt-get update -q && apt-get install -qy --no-install-recommends $(BROWSER); }; } \
+		|| echo "Chromium could not be installed: the tests that look at the page in a browser are skipped"; \
+	else echo "no Chromium: the tests that look at the page in a browser are skipped; to have them: sudo apt-get install $(BROWSER)"; fi
+
 page-tools:
 	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory $(NODE_STAMP); \
 	else echo "no npm: the tests that build the page are skipped"; fi
@@ -42,7 +52,7 @@ page-tools:
 demo: $(STAMP)
 	$(BIN)/tdbg demo
 
-test: $(STAMP) lint page-tools
+test: $(STAMP) lint page-tools browser
 	$(BIN)/python -m pytest -n 2
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then \
 		echo "tests/tf215 skipped: tf.estimator needs TensorFlow 2.15, and that needs Python 3.11: make PYTHON=python3.11 test"; \
@@ -68,4 +78,4 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/overhead.py --every-mode --programs transformer-128 --rounds 3
 
 clean:
-	rm -rf $(VENV) $(VENV215) build webui/node_modules src/tdbg.egg-info src/tdbg/native/*.so
+	rm -rf $(VENV) $(VENV215) build tests/e2e/artefacts webui/node_modules src/tdbg.egg-info src/tdbg/native/*.so
