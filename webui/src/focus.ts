@@ -3,7 +3,8 @@
 import { computed, effect, signal } from "@preact/signals";
 import { address, ofTrace } from "./api";
 import { load } from "./load";
-import type { ExecutionDetail, Frame, OpDetail, Overview, TensorDetail, Timeline, TraceEntry, Verdict } from "./types";
+import type { OpDetail } from "./program_types";
+import type { ExecutionDetail, Frame, Overview, TensorDetail, Timeline, TraceEntry, Verdict } from "./types";
 import { go, viewed } from "./view";
 
 export const PARTS = 300; // of the steps that a timeline shows at most
@@ -16,9 +17,17 @@ const loads = {
   overview: load<Overview>(() => inTrace("overview", { process: viewed.process.value })),
   timeline: load<Timeline>(() => inTrace("timeline", { process: viewed.process.value, buckets: PARTS })),
   verdict: load<Verdict>(() => inTrace("verdict")),
-  tensor: load<TensorDetail>(() => (viewed.seq.value === null ? "" : inTrace("tensor", { process: viewed.process.value, seq: viewed.seq.value }))),
-  execution: load<ExecutionDetail>(() => (viewed.execution.value === null ? "" : inTrace("execution", { process: viewed.process.value, execution: viewed.execution.value }))),
-  op: load<OpDetail>(() => (chosenOp.value === null ? "" : inTrace("op", { process: viewed.process.value, op: chosenOp.value }))),
+  tensor: load<TensorDetail>(() =>
+    viewed.seq.value === null ? "" : inTrace("tensor", { process: viewed.process.value, seq: viewed.seq.value }),
+  ),
+  execution: load<ExecutionDetail>(() =>
+    viewed.execution.value === null
+      ? ""
+      : inTrace("execution", { process: viewed.process.value, execution: viewed.execution.value }),
+  ),
+  op: load<OpDetail>(() =>
+    chosenOp.value === null ? "" : inTrace("op", { process: viewed.process.value, op: chosenOp.value }),
+  ),
 };
 
 export const traces = loads.traces.found;
@@ -43,7 +52,9 @@ export const chosenOp = computed((): number | null => {
   return null;
 });
 
-export const chosenSlot = computed(() => (viewed.seq.value !== null ? (tensor.value.data?.slot ?? 0) : viewed.slot.value));
+export const chosenSlot = computed(() =>
+  viewed.seq.value !== null ? (tensor.value.data?.slot ?? 0) : viewed.slot.value,
+);
 
 export const chosenExecution = computed((): number | null => {
   if (viewed.execution.value !== null) return viewed.execution.value;
