@@ -22,7 +22,7 @@ class PageBesideRun:
 
     def start(self) -> None:
         """Says nothing itself: the server tells its address on standard error."""
-        words = [sys.executable, "-m", "tdbg", "serve", "--beside-run", str(self._trace)]
+        words = [sys.executable, "-m", "tdbg.web.beside_run", str(self._trace)]
         self._server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         self._server.wait()  # it leaves another process behind, which nobody has to wait for
 

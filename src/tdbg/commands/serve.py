@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from tdbg.commands import BaseCommand
@@ -24,16 +24,13 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
         parser.add_argument("--port", type=int, metavar="N", help="the port; the next free one when it is taken")
         parser.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
-        parser.add_argument("--beside-run", action="store_true", help=SUPPRESS)
 
     def run(self, args: Namespace) -> int:
         if args.port is not None and not 0 <= args.port <= 65_535:
             raise TdbgCommandError(f"--port {args.port}: give a number up to 65535, or 0 for any free one")
-        from tdbg.web.server import DEFAULT_PORT, Server
+        from tdbg.web.server import DEFAULT_PORT, Server, open_browser
         from tdbg.web.traces import Traces
 
-        if args.beside_run:
-            return _serve_beside_run(Path(args.traces[0]))
         paths, folders = _places(args.traces or ["."])
         server = Server(Traces(paths, folders), args.host, args.port)
         wanted = DEFAULT_PORT if args.port is None else args.port
@@ -43,7 +40,7 @@ class Command(BaseCommand):
             print("tdbg: other machines can reach this server; whoever has the address can read it", file=sys.stderr)
         print(server.url, flush=True)
         if not args.no_browser:
-            _open_browser(server.url)
+            open_browser(server.url)
         try:
             server.serve()
         except KeyboardInterrupt:
@@ -51,35 +48,6 @@ class Command(BaseCommand):
         finally:
             server.close()
         return 0
-
-
-def _serve_beside_run(trace: Path) -> int:
-    """For ``tdbg run --web``: until standard input ends, which it does with the program that is recorded. Nobody's
-    child, so that a program that waits for its children does not meet this one."""
-    import os
-    import threading
-
-    if os.name == "posix":
-        if os.fork():
-            os._exit(0)
-        os.setsid()
-    from tdbg.web.server import Server
-    from tdbg.web.traces import Traces
-
-    try:
-        server = Server(Traces([trace]))
-    except TdbgError as error:
-        print(f"tdbg: no page: {error}", file=sys.stderr)
-        return 2
-    print(f"tdbg: the page is at {server.url}", file=sys.stderr, flush=True)
-    if sys.stderr.isatty():
-        _open_browser(server.url)
-    threading.Thread(target=server.serve, daemon=True).start()
-    while os.read(0, 1024):
-        pass
-    server.stop()
-    server.close()
-    return 0
 
 
 def _places(given: list[str]) -> tuple[list[Path], list[Path]]:
@@ -97,11 +65,3 @@ def _places(given: list[str]) -> tuple[list[Path], list[Path]]:
     if folders and not paths and not any(any(folder.glob("*.tdbg")) for folder in folders):
         raise TdbgError("there is no trace here; record one with: tdbg run train.py")
     return paths, folders
-
-
-def _open_browser(url: str) -> None:
-    """On a thread: some browsers answer only when they are closed."""
-    import threading
-    import webbrowser
-
-    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

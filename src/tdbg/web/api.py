@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
@@ -41,7 +42,13 @@ class Api:
         return self.answer(request)(environ, start_response)
 
     def answer(self, request: Request) -> Response:
-        """Never raises: whatever goes wrong is one sentence in JSON."""
+        """Never raises: whatever goes wrong is one sentence in JSON. How long it took is said in a header."""
+        began = time.perf_counter()
+        answer = self._answered(request)
+        answer.headers["Server-Timing"] = f"tdbg;dur={1000 * (time.perf_counter() - began):.1f}"
+        return answer
+
+    def _answered(self, request: Request) -> Response:
         try:
             return self._answer(request)
         except Refused as refused:

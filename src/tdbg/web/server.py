@@ -6,6 +6,7 @@ import errno
 import logging
 import socket
 import sys
+import threading
 from typing import Any
 
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
@@ -62,6 +63,13 @@ class Server:
 
     def close(self) -> None:
         self._server.server_close()
+
+
+def open_browser(url: str) -> None:
+    """On a thread: some browsers answer only when they are closed."""
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
 def _listen(host: str, port: int) -> BaseWSGIServer:

@@ -28,7 +28,7 @@ from tdbg.query.trace_scene import TraceScene
 from tdbg.web.route import Refused
 
 _LOOK_AGAIN = 0.4  # seconds
-_MOST_KEPT = 64
+_MOST_KEPT = 64  # answers to particular questions, whose keys are tuples
 _PATIENCE = 10  # a slow answer that took a second may be ten seconds old while the program runs
 
 
@@ -159,9 +159,9 @@ class ServedTrace:
         return Trace.open(self.path)
 
     @contextmanager
-    def rows_apart(self) -> Iterator[tuple[Trace, Rows]]:
-        """The same with its queries, which slow questions share one after the other."""
-        trace, rows, lock = self.kept("rows", self._open_rows)
+    def rows_apart(self, purpose: str) -> Iterator[tuple[Trace, Rows]]:
+        """The same with its queries, which questions of one purpose share one after the other."""
+        trace, rows, lock = self.kept(f"rows for {purpose}", self._open_rows)
         with lock:
             yield trace, rows
 
@@ -182,9 +182,10 @@ class ServedTrace:
             with self.lock:
                 self._kept.pop(key, None)
                 self._kept[key] = _Kept(version, value, time.monotonic() - began, time.monotonic())
-                while len(self._kept) > _MOST_KEPT:
-                    self._kept.pop(next(iter(self._kept)))
-                    self._making = {one: lock for one, lock in self._making.items() if one in self._kept}
+                particular = [one for one in self._kept if isinstance(one, tuple)]
+                for one in particular[:-_MOST_KEPT]:
+                    self._kept.pop(one)
+                    self._making.pop(one, None)
             return value
 
     def peek(self, key: Any) -> Any:

@@ -91,7 +91,7 @@ def alerts_of(trace: ServedTrace) -> list[dict[str, Any]]:
     """All of a trace, in the order of time."""
 
     def find() -> list[dict[str, Any]]:
-        with trace.rows_apart() as (apart, rows):
+        with trace.rows_apart("alerts") as (apart, rows):
             return find_alerts(apart, rows).to_pylist()
 
     return trace.kept("alerts", find)
