@@ -170,11 +170,20 @@ def test_history_lineage_gradients_and_graph(page: Page, address: str) -> None:
 
 def test_the_step_slider_and_the_timeline(page: Page, address: str) -> None:
     _open(page, address, "tutorial")
+    page.wait("document.querySelector('#step-number')")
     page.press("]", "]", "]")
     page.wait("location.hash.includes('step=2')", "three steps on from none")
     page.wait_text("#pane-steps .timeline-said", "step 2")
     page.click(".filter button", "this step")
     page.wait("[...document.querySelectorAll('.grid-row')].every(r => r.children[2]?.textContent === '2')", "its rows")
+
+
+def test_the_chosen_tensor_follows_the_step(page: Page, address: str) -> None:
+    _open(page, address, "tutorial")
+    page.click(".verdict h1 a")
+    page.wait_text(CHOSEN, "Log:0")
+    page.press("[")
+    page.wait("document.querySelector('.grid-row.chosen:not(.bad)')?.innerText.includes('Log:0')", "a good Log before")
 
 
 def test_two_runs(page: Page, address: str) -> None:

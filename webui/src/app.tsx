@@ -34,6 +34,8 @@ export function App() {
         <Failure error={list.error} />
       ) : list.data?.length === 0 ? (
         <NoTrace />
+      ) : list.data && viewed.trace.value && !entry ? (
+        <NotServed />
       ) : entry?.error ? (
         <Unreadable reason={entry.error} />
       ) : (
@@ -42,6 +44,17 @@ export function App() {
       {opened.value === "help" && <Help />}
       {opened.value === "palette" && <Palette />}
     </div>
+  );
+}
+
+function NotServed() {
+  return (
+    <Empty>
+      <p>
+        <b>There is no trace {viewed.trace.value} here.</b>
+      </p>
+      <p>The link may be of another server, or the trace was removed. Choose one above.</p>
+    </Empty>
   );
 }
 

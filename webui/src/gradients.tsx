@@ -5,13 +5,14 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
 import { prepare } from "./canvas";
 import { between, colour, scheme } from "./colours";
+import { goStep } from "./focus";
 import { count, number, plural } from "./format";
 import { useLoad } from "./load";
 import { Show } from "./panes";
 import { savePng } from "./saving";
 import { useSize } from "./size";
 import type { CurveOfSteps, Gradients } from "./types";
-import { go, viewed } from "./view";
+import { viewed } from "./view";
 
 const ROW = 18;
 const LEFT = 150;
@@ -137,7 +138,7 @@ function HeatMap({
         onPointerLeave={() => (said.value = "")}
         onClick={(event) => {
           const found = at(event as unknown as PointerEvent);
-          if (found) go({ step: found.step });
+          if (found) goStep(found.step);
         }}
       />
       <p class="facts dim" aria-live="polite">

@@ -269,6 +269,21 @@ function useReveal(show: (row: number) => void, track: Track): void {
       isOver = true;
     };
   }, [seq, key, isReady]);
+  const step = viewed.step.value;
+  useEffect(() => {
+    // Without a chosen tensor the table goes to where the chosen step begins.
+    if (step === null || seq !== null || !isReady || viewed.sort.value) return;
+    let isOver = false;
+    const find = async () => {
+      const first = await rows.firstOf(step);
+      const row = first === null ? null : await rows.placeOf(first);
+      if (!isOver && row !== null) latest.current(row);
+    };
+    find().catch(() => undefined);
+    return () => {
+      isOver = true;
+    };
+  }, [step, isReady]);
   useEffect(() => {
     const jump = (event: Event) =>
       latest.current(Math.min((event as CustomEvent<number>).detail, rows.total.peek() - 1));

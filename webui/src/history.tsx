@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { ofTrace } from "./api";
-import { chosenOp, chosenSlot, overview } from "./focus";
+import { chosenOp, chosenSlot, goStep, overview } from "./focus";
 import { fromWire } from "./format";
 import { useLoad } from "./load";
 import { Show } from "./panes";
@@ -70,7 +70,7 @@ export function HistoryPlot() {
             step={viewed.step.value}
             isLog={isLog.value}
             hasBand={shown.value === "mean"}
-            onStep={(step) => go({ step })}
+            onStep={goStep}
             onRemove={pinned.length ? remove : undefined}
           />
         </div>

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { getJson, ofTrace } from "./api";
 import { runLine } from "./console";
-import { steps, traces } from "./focus";
+import { goStep, steps, traces } from "./focus";
 import { count, fileName } from "./format";
 import { KEYS, opened } from "./keys";
 import { match } from "./matching";
@@ -190,7 +190,7 @@ function choose(query: string, fixed: Item[], files: Item[], ops: Item[]): Item[
   if (/^[\d,]+$/.test(text)) {
     const wanted = Number(text.replaceAll(",", ""));
     if (wanted >= (steps.value?.first ?? 0) && wanted <= (steps.value?.last ?? -1))
-      found.push({ kind: "step", title: `step ${count(wanted)}`, hint: "go there", act: () => go({ step: wanted }) });
+      found.push({ kind: "step", title: `step ${count(wanted)}`, hint: "go there", act: () => goStep(wanted) });
     found.push({
       kind: "row",
       title: `row ${count(wanted)}`,

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
 import { prepare } from "./canvas";
 import { scheme } from "./colours";
-import { PARTS, steps, timeline } from "./focus";
+import { goStep, PARTS, steps, timeline } from "./focus";
 import { count, number, seconds } from "./format";
 import { useLoad } from "./load";
 import { Pane, Show } from "./panes";
@@ -154,7 +154,7 @@ function Drawing({ canvas, data, all, loss, range, whole, show }: DrawingProps) 
     else if (event.key === "Home") show(whole);
     else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
       const next = (view.value.step ?? whole.first - 1) + (event.key === "ArrowLeft" ? -1 : 1);
-      go({ step: Math.max(whole.first, Math.min(whole.last, next)) }, true);
+      goStep(Math.max(whole.first, Math.min(whole.last, next)), true);
     } else return;
     event.preventDefault();
   };
@@ -177,7 +177,7 @@ function Drawing({ canvas, data, all, loss, range, whole, show }: DrawingProps) 
       if (isMap) return;
       const [first, last] = [stepAt(Math.min(began, next.offsetX)), stepAt(Math.max(began, next.offsetX))];
       if (Math.abs(next.offsetX - began) > 6 && last > first) show({ first, last });
-      else go({ step: stepAt(began) });
+      else goStep(stepAt(began));
     };
     element.addEventListener("pointermove", dragged);
     element.addEventListener("pointerup", up);

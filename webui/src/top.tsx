@@ -1,7 +1,7 @@
 // The bar on top: which trace, which process, which step; search, light or dark, help.
 
 import { useEffect } from "preact/hooks";
-import { overview, steps, traces } from "./focus";
+import { goStep, overview, steps, traces } from "./focus";
 import { bytes, count } from "./format";
 import { opened } from "./keys";
 import { nextTheme } from "./settings";
@@ -108,7 +108,7 @@ function StepSlider() {
   const [first, last] = [all?.first ?? 0, all?.last ?? 0];
   const step = viewed.step.value;
   const choose = (to: number, replaces: boolean) => {
-    if (Number.isFinite(to)) go({ step: Math.max(first, Math.min(last, Math.round(to))) }, replaces);
+    if (all && Number.isFinite(to)) goStep(Math.max(first, Math.min(last, Math.round(to))), replaces);
   };
   useEffect(() => {
     const moved = (event: Event) =>
