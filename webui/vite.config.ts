@@ -16,7 +16,8 @@ export default defineConfig({
       output: {
         format: "es",
         entryFileNames: "index.js",
-        assetFileNames: (asset) => (asset.names.some((name) => name.endsWith(".css")) ? "style.css" : "[name][extname]"),
+        assetFileNames: (asset) =>
+          asset.names.some((name) => name.endsWith(".css")) ? "style.css" : "[name][extname]",
       },
     },
   },

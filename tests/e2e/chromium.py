@@ -146,13 +146,18 @@ class Page:
         return found
 
     def text(self, selector: str) -> str:
-        found: str = self.value(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+        found: str = self.value(
+            f"(e => e?.innerText ?? e?.textContent ?? '')(document.querySelector({json.dumps(selector)}))"
+        )
         return found
 
     def wait_text(self, selector: str, part: str) -> str:
         """The text of an element once it has a certain part."""
         at, wanted = json.dumps(selector), json.dumps(part)
-        script = f"(t => t.includes({wanted}) && t)(document.querySelector({at})?.innerText ?? '')"
+        text = (
+            f"(e => e?.innerText ?? e?.textContent ?? '')(document.querySelector({at}))"  # drawings have no innerText
+        )
+        script = f"(t => t.includes({wanted}) && t)({text})"
         found: str = self.wait(script, f"{part!r} in {selector}")
         return found
 

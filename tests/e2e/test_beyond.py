@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 from chromium import Page
-from views import CHOSEN, open_trace, view, wait_view
+from views import CHOSEN, open_origin, open_trace, view, wait_view
 
 OF_DENSE = "&where=op+%3D%3D+%22Relu%22"  # its outputs have three dimensions
 TIMELINE = "#pane-steps canvas"
@@ -185,7 +185,7 @@ def test_rows_as_csv_and_parquet(page: Page, address: str, tmp_path: Path) -> No
 
 
 def test_pictures_and_the_report_as_files(page: Page, address: str, tmp_path: Path) -> None:
-    open_trace(page, address, "tutorial", "&seq=438&step=1&side=history")
+    open_origin(page, address, "&side=history")
     page.wait("document.querySelector('.plot-box path')", "a plot")
     page.click(".plot .save button", "SVG")
     saved = ET.parse(_saved(page, tmp_path, "history of mean.svg"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from chromium import Browser, Page
-from views import CHOSEN, open_trace, texts, view, wait_view
+from views import CHOSEN, open_origin, open_trace, texts, view, wait_view
 
 FOCUS = "document.activeElement"
 
@@ -38,7 +38,7 @@ def test_every_key_of_the_help_sheet_is_there(page: Page, address: str) -> None:
 
 
 def test_tab_reaches_every_pane_and_shows_where_it_is(page: Page, address: str) -> None:
-    open_trace(page, address, "tutorial", "&seq=438&step=1")
+    open_origin(page, address)
     page.wait_text("#pane-side", "Log:0")
     page.wait("document.querySelector('#pane-structure .node')")
     seen, unmarked = set(), []
@@ -61,7 +61,7 @@ def test_tab_reaches_every_pane_and_shows_where_it_is(page: Page, address: str) 
 
 
 def test_everything_to_press_has_a_name(page: Page, address: str) -> None:
-    open_trace(page, address, "tutorial", "&seq=438&step=1")
+    open_origin(page, address)
     page.wait_text("#pane-side", "Log:0")
     things = "button, a, input, select, canvas:not([aria-hidden]), [role=separator]"
     has_name = "e.textContent.trim() || e.getAttribute('aria-label') || e.title || e.labels?.length"
@@ -171,7 +171,7 @@ def test_links_that_make_no_sense(page: Page, address: str) -> None:
     for rest in (
         "&seq=99999999",
         "&op=77777",
-        "&slice=%5B%5B&seq=438",
+        "&slice=%5B%5B&seq=40",
         "&where=%22&sort=nothing",
         "&step=-5&from=9&to=2",
     ):
@@ -195,7 +195,8 @@ def test_both_colour_schemes_and_their_memory(page: Page, address: str) -> None:
 
 def test_the_view_is_all_in_the_address(page: Page, address: str) -> None:
     rest = "&where=bad&sort=max&desc=1&structure=whole&centre=gradients&side=history&alert=bad_values"
-    open_trace(page, address, "tutorial", rest + "&seq=438&step=1&full=side")
+    open_origin(page, address, rest)
+    page.press("9", "f")
     page.wait("document.querySelector('#pane-side.full .plot')", "the pane fills the window")
     assert view(page)["full"] == "side"
     state = json.dumps(view(page))

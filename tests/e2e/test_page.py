@@ -159,12 +159,20 @@ def test_history_lineage_gradients_and_graph(page: Page, address: str) -> None:
 
 def test_the_step_slider_and_the_timeline(page: Page, address: str) -> None:
     open_trace(page, address, "tutorial")
-    page.wait("document.querySelector('#step-number')", "the steps are known")
+    page.wait("document.querySelector('#step-number')")
     page.press("]", "]", "]")
     page.wait("location.hash.includes('step=2')", "three steps on from none")
     page.wait_text("#pane-steps .timeline-said", "step 2")
     page.click(".filter button", "this step")
     page.wait("[...document.querySelectorAll('.grid-row')].every(r => r.children[2]?.textContent === '2')", "its rows")
+
+
+def test_the_chosen_tensor_follows_the_step(page: Page, address: str) -> None:
+    open_trace(page, address, "tutorial")
+    page.click(".verdict h1 a")
+    page.wait_text(CHOSEN, "Log:0")
+    page.press("[")
+    page.wait("document.querySelector('.grid-row.chosen:not(.bad)')?.innerText.includes('Log:0')", "a good Log before")
 
 
 def test_two_runs(page: Page, address: str) -> None:
@@ -174,7 +182,8 @@ def test_two_runs(page: Page, address: str) -> None:
 
 def test_dark(page: Page, address: str) -> None:
     page.prefer_dark()
-    open_trace(page, address, "tutorial", "&seq=438&step=1")
+    open_trace(page, address, "tutorial")
+    page.click(".verdict h1 a")
     page.wait_text(CHOSEN, "Log:0")
     ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]"
     assert page.value(ground) < 64
@@ -183,14 +192,15 @@ def test_dark(page: Page, address: str) -> None:
 
 
 def test_nothing_is_wider_than_the_window(page: Page, address: str) -> None:
-    open_trace(page, address, "tutorial", "&seq=438&step=1")
+    open_trace(page, address, "tutorial")
+    page.click(".verdict h1 a")
     page.wait_text("#pane-side", "Log:0")
     assert page.value("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_no_other_host_is_asked(page: Page, address: str) -> None:
-    open_trace(page, address, "tutorial", "&seq=438&step=1&structure=whole&side=history&centre=gradients")
-    page.wait_text(".verdict", "Bad values began")
+    open_trace(page, address, "tutorial", "&structure=whole&side=history&centre=gradients")
+    page.click(".verdict h1 a")
     page.wait("document.querySelector('#pane-side .plot path')")
     hosts = {urlsplit(url).netloc for url in page.requests if not url.startswith(("data:", "about:"))}
     assert hosts == {urlsplit(address).netloc}

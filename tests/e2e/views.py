@@ -15,6 +15,13 @@ def open_trace(page: Page, address: str, trace: str, rest: str = "") -> None:
     page.wait("document.querySelectorAll('.grid-row a').length > 3", "rows in the table")
 
 
+def open_origin(page: Page, address: str, rest: str = "") -> None:
+    """The tutorial's program, at the tensor where its bad values began."""
+    open_trace(page, address, "tutorial", rest)
+    page.click(".verdict h1 a")
+    page.wait("document.querySelector('.grid-row.chosen')?.innerText.includes('Log:0')", "it is chosen")
+
+
 def view(page: Page) -> dict[str, str]:
     """The members of the view that are not as at the start."""
     fragment = urlsplit(page.value("location.href")).fragment

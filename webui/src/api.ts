@@ -21,7 +21,8 @@ export function address(path: string, query: Query = {}): string {
   const url = new URL(path, BASE);
   for (const [name, value] of Object.entries(query)) {
     if (value === null || value === undefined || value === "" || value === false) continue;
-    for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, one === true ? "1" : String(one));
+    for (const one of Array.isArray(value) ? value : [value])
+      url.searchParams.append(name, one === true ? "1" : String(one));
   }
   return url.href;
 }

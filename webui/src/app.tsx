@@ -30,25 +30,61 @@ export function App() {
   return (
     <div class="app">
       <Top />
-      {list.error ? <Failure error={list.error} /> : list.data?.length === 0 ? <NoTrace /> : entry?.error ? <Unreadable reason={entry.error} /> : <Panes />}
+      {list.error ? (
+        <Failure error={list.error} />
+      ) : list.data?.length === 0 ? (
+        <NoTrace />
+      ) : list.data && viewed.trace.value && !entry ? (
+        <NotServed />
+      ) : entry?.error ? (
+        <Unreadable reason={entry.error} />
+      ) : (
+        <Panes />
+      )}
       {opened.value === "help" && <Help />}
       {opened.value === "palette" && <Palette />}
     </div>
   );
 }
 
+function NotServed() {
+  return (
+    <Empty>
+      <p>
+        <b>There is no trace {viewed.trace.value} here.</b>
+      </p>
+      <p>The link may be of another server, or the trace was removed. Choose one above.</p>
+    </Empty>
+  );
+}
+
 function NoTrace() {
   return (
     <Empty>
-      <p><b>There is no trace here yet.</b></p>
-      <p>Record a program, without changing it: <code>tdbg run train.py</code>. Then <code>tdbg serve</code> in the same folder shows it, while it still trains or afterwards.</p>
-      <p>To see what a broken program looks like: <code>tdbg demo</code>.</p>
+      <p>
+        <b>There is no trace here yet.</b>
+      </p>
+      <p>
+        Record a program, without changing it: <code>tdbg run train.py</code>. Then <code>tdbg serve</code> in the same
+        folder shows it, while it still trains or afterwards.
+      </p>
+      <p>
+        To see what a broken program looks like: <code>tdbg demo</code>.
+      </p>
     </Empty>
   );
 }
 
 function Unreadable({ reason }: { reason: string }) {
-  return <Empty><p><b>This trace cannot be read.</b></p><p>{reason}</p><p>Choose another one above.</p></Empty>;
+  return (
+    <Empty>
+      <p>
+        <b>This trace cannot be read.</b>
+      </p>
+      <p>{reason}</p>
+      <p>Choose another one above.</p>
+    </Empty>
+  );
 }
 
 function width(id: string, start: number) {
@@ -101,7 +137,15 @@ const SIDE = [
 function Centre() {
   const tab = viewed.centre.value;
   return (
-    <Pane id="centre" title="Source, gradients, comparison, shell" tabs={CENTRE} tab={tab} onTab={(id) => go({ centre: id }, true)} weight={3} actions={tab === "source" ? <FileChoice /> : null}>
+    <Pane
+      id="centre"
+      title="Source, gradients, comparison, shell"
+      tabs={CENTRE}
+      tab={tab}
+      onTab={(id) => go({ centre: id }, true)}
+      weight={3}
+      actions={tab === "source" ? <FileChoice /> : null}
+    >
       {tab === "source" && <Source />}
       {tab === "gradients" && <GradientFlow />}
       {tab === "diff" && <DiffPane />}
@@ -113,7 +157,14 @@ function Centre() {
 function Side() {
   const tab = viewed.side.value;
   return (
-    <Pane id="side" title="Tensor, history, lineage" tabs={SIDE} tab={tab} onTab={(id) => go({ side: id }, true)} weight={3}>
+    <Pane
+      id="side"
+      title="Tensor, history, lineage"
+      tabs={SIDE}
+      tab={tab}
+      onTab={(id) => go({ side: id }, true)}
+      weight={3}
+    >
       {tab === "tensor" && <TensorPane />}
       {tab === "history" && <HistoryPlot />}
       {tab === "lineage" && <LineagePane />}

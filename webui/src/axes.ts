@@ -12,7 +12,8 @@ export function roundTicks(low: number, high: number, most: number): number[] {
   const power = 10 ** Math.floor(Math.log10(rough));
   const width = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= rough)!;
   const found = [];
-  for (let at = Math.ceil(low / width); at * width <= high * (1 + 1e-12); at++) found.push(Number((at * width).toPrecision(12)));
+  for (let at = Math.ceil(low / width); at * width <= high * (1 + 1e-12); at++)
+    found.push(Number((at * width).toPrecision(12)));
   return found;
 }
 

@@ -35,7 +35,10 @@ export async function runLine(line: string): Promise<void> {
   const step = hasSteps() ? view.value.step : null;
   let done: Said;
   try {
-    done = { ...entry, answer: await postJson<ShellAnswer>(ofTrace(trace, "shell", { process }), { line, step, width: letters }) };
+    done = {
+      ...entry,
+      answer: await postJson<ShellAnswer>(ofTrace(trace, "shell", { process }), { line, step, width: letters }),
+    };
   } catch (failure) {
     const error = asApiError(failure);
     done = { ...entry, error: `${error.message}${error.next ? `: ${error.next}` : ""}` };
@@ -70,11 +73,34 @@ export function Console() {
   };
   return (
     <div class="console" ref={box}>
-      {!entries.length && <div class="empty">The commands of <code>tdbg shell</code> work here: <button onClick={() => void runLine("help")}>help</button> lists them, <button onClick={() => void runLine("why")}>why</button> tells the verdict, <button onClick={() => void runLine("lt -f has_inf_or_nan")}>lt -f has_inf_or_nan</button> lists bad tensors of the chosen step.</div>}
-      <div aria-live="polite">{entries.map((one, at) => <Entry key={at} said={one} />)}</div>
+      {!entries.length && (
+        <div class="empty">
+          The commands of <code>tdbg shell</code> work here: <button onClick={() => void runLine("help")}>help</button>{" "}
+          lists them, <button onClick={() => void runLine("why")}>why</button> tells the verdict,{" "}
+          <button onClick={() => void runLine("lt -f has_inf_or_nan")}>lt -f has_inf_or_nan</button> lists bad tensors
+          of the chosen step.
+        </div>
+      )}
+      <div aria-live="polite">
+        {entries.map((one, at) => (
+          <Entry key={at} said={one} />
+        ))}
+      </div>
       <form onSubmit={submit}>
-        <label for="shell-line" class="mono">tdbg&gt;</label>
-        <input id="shell-line" class="mono" data-main autocomplete="off" spellcheck={false} placeholder={viewed.step.value === null || !hasSteps() ? "looks at all steps" : `looks at step ${viewed.step.value}`} onKeyDown={pressed} />
+        <label for="shell-line" class="mono">
+          tdbg&gt;
+        </label>
+        <input
+          id="shell-line"
+          class="mono"
+          data-main
+          autocomplete="off"
+          spellcheck={false}
+          placeholder={
+            viewed.step.value === null || !hasSteps() ? "looks at all steps" : `looks at step ${viewed.step.value}`
+          }
+          onKeyDown={pressed}
+        />
       </form>
     </div>
   );
@@ -86,16 +112,43 @@ function Entry({ said: { line, answer, error } }: { said: Said }) {
       <pre class="dim">tdbg&gt; {line}</pre>
       {error && <pre class="inf">{error}</pre>}
       {!answer && !error && <pre class="dim">…</pre>}
-      {answer && <pre class={answer.is_error ? "inf" : ""}>{answer.lines.map((spans, at) => <div key={at}>{spans.map((span, n) => <Piece key={n} span={span} />)}{spans.length === 0 ? " " : ""}</div>)}</pre>}
+      {answer && (
+        <pre class={answer.is_error ? "inf" : ""}>
+          {answer.lines.map((spans, at) => (
+            <div key={at}>
+              {spans.map((span, n) => (
+                <Piece key={n} span={span} />
+              ))}
+              {spans.length === 0 ? " " : ""}
+            </div>
+          ))}
+        </pre>
+      )}
       {!!answer?.left_out && <pre class="dim">… {answer.left_out} more lines</pre>}
     </div>
   );
 }
 
-const CLASSES: Record<string, string> = { nan: "nan", inf: "inf", zero: "zero", negative: "negative", positive: "positive", error: "inf", dim: "dim", good: "positive", title: "strong", warning: "warning", match: "match" };
+const CLASSES: Record<string, string> = {
+  nan: "nan",
+  inf: "inf",
+  zero: "zero",
+  negative: "negative",
+  positive: "positive",
+  error: "inf",
+  dim: "dim",
+  good: "positive",
+  title: "strong",
+  warning: "warning",
+  match: "match",
+};
 
 function Piece({ span: [text, style, link] }: { span: Span }) {
   const look = CLASSES[style] ?? "";
   if (!link) return <span class={look}>{text}</span>;
-  return <button class={`link ${look}`} title={link} onClick={() => void runLine(link)}>{text}</button>;
+  return (
+    <button class={`link ${look}`} title={link} onClick={() => void runLine(link)}>
+      {text}
+    </button>
+  );
 }

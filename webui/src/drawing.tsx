@@ -25,7 +25,14 @@ export function Drawing({ name, nodes, edges }: { name: string; nodes: Drawn[]; 
   const svg = useRef<SVGSVGElement>(null);
   const zoom = useSignal(1);
   const key = JSON.stringify([nodes.map((node) => [node.id, node.title, node.below]), edges]);
-  const placed = useMemo(() => place(nodes.map((node) => ({ id: node.id, width: widthOf(node), height: node.below ? 36 : 22 })), edges), [key]);
+  const placed = useMemo(
+    () =>
+      place(
+        nodes.map((node) => ({ id: node.id, width: widthOf(node), height: node.below ? 36 : 22 })),
+        edges,
+      ),
+    [key],
+  );
   const chosen = nodes.find((node) => node.isChosen)?.id;
   useEffect(() => {
     svg.current?.querySelector(".node.chosen")?.scrollIntoView({ block: "center", inline: "center" });
@@ -34,26 +41,84 @@ export function Drawing({ name, nodes, edges }: { name: string; nodes: Drawn[]; 
   return (
     <div class="drawing">
       <div class="drawing-tools">
-        <button aria-label="Larger" title="Larger" onClick={() => (zoom.value = Math.min(3, zoom.value * 1.25))}>+</button>
-        <button aria-label="Smaller" title="Smaller" onClick={() => (zoom.value = Math.max(0.2, zoom.value / 1.25))}>−</button>
-        <button title="Save this drawing" onClick={() => saveSvg(svg.current!, name)}>SVG</button>
+        <button aria-label="Larger" title="Larger" onClick={() => (zoom.value = Math.min(3, zoom.value * 1.25))}>
+          +
+        </button>
+        <button aria-label="Smaller" title="Smaller" onClick={() => (zoom.value = Math.max(0.2, zoom.value / 1.25))}>
+          −
+        </button>
+        <button title="Save this drawing" onClick={() => saveSvg(svg.current!, name)}>
+          SVG
+        </button>
       </div>
       <div class="drawing-scroll">
-        <svg ref={svg} viewBox={`0 0 ${placed.width} ${placed.height}`} style={{ width: scaled(placed.width), height: scaled(placed.height) }} role="group" aria-label={name} font-family="ui-monospace, Menlo, Consolas, monospace" font-size="12">
+        <svg
+          ref={svg}
+          viewBox={`0 0 ${placed.width} ${placed.height}`}
+          style={{ width: scaled(placed.width), height: scaled(placed.height) }}
+          role="group"
+          aria-label={name}
+          font-family="ui-monospace, Menlo, Consolas, monospace"
+          font-size="12"
+        >
           <defs>
-            <marker id="arrow" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 0L6 3L0 6z" fill="var(--edge)" /></marker>
+            <marker id="arrow" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" orient="auto">
+              <path d="M0 0L6 3L0 6z" fill="var(--edge)" />
+            </marker>
           </defs>
-          {placed.edges.map((edge) => <path key={`${edge.from} ${edge.to}`} d={edge.path} fill="none" stroke="var(--edge)" stroke-width="1.2" marker-end="url(#arrow)" />)}
+          {placed.edges.map((edge) => (
+            <path
+              key={`${edge.from} ${edge.to}`}
+              d={edge.path}
+              fill="none"
+              stroke="var(--edge)"
+              stroke-width="1.2"
+              marker-end="url(#arrow)"
+            />
+          ))}
           {nodes.map((node) => {
             const box = placed.nodes.get(node.id);
             if (!box) return null;
             const middle = box.x + box.width / 2;
             return (
-              <a key={node.id} href={node.href} class={`node${node.isChosen ? " chosen" : ""}`} aria-current={node.isChosen || undefined} onClick={(event) => { if (event.metaKey || event.ctrlKey) return; event.preventDefault(); node.onOpen(); }}>
+              <a
+                key={node.id}
+                href={node.href}
+                class={`node${node.isChosen ? " chosen" : ""}`}
+                aria-current={node.isChosen || undefined}
+                onClick={(event) => {
+                  if (event.metaKey || event.ctrlKey) return;
+                  event.preventDefault();
+                  node.onOpen();
+                }}
+              >
                 <title>{node.hint}</title>
-                <rect x={box.x} y={box.y} width={box.width} height={box.height} rx={node.isScope ? 3 : 10} fill={node.fill} stroke={node.isChosen ? "var(--accent)" : node.stroke} stroke-width={node.isChosen ? 2.5 : 1} stroke-dasharray={node.isScope ? "4 2" : undefined} />
-                <text x={middle} y={box.y + 15} text-anchor="middle" fill="var(--text)" font-weight={node.isChosen ? 700 : 500}>{cut(node.title)}{node.mark ? ` ${node.mark}` : ""}</text>
-                {node.below && <text x={middle} y={box.y + 29} text-anchor="middle" font-size="10.5" fill="var(--dim)">{cut(node.below)}</text>}
+                <rect
+                  x={box.x}
+                  y={box.y}
+                  width={box.width}
+                  height={box.height}
+                  rx={node.isScope ? 3 : 10}
+                  fill={node.fill}
+                  stroke={node.isChosen ? "var(--accent)" : node.stroke}
+                  stroke-width={node.isChosen ? 2.5 : 1}
+                  stroke-dasharray={node.isScope ? "4 2" : undefined}
+                />
+                <text
+                  x={middle}
+                  y={box.y + 15}
+                  text-anchor="middle"
+                  fill="var(--text)"
+                  font-weight={node.isChosen ? 700 : 500}
+                >
+                  {cut(node.title)}
+                  {node.mark ? ` ${node.mark}` : ""}
+                </text>
+                {node.below && (
+                  <text x={middle} y={box.y + 29} text-anchor="middle" font-size="10.5" fill="var(--dim)">
+                    {cut(node.below)}
+                  </text>
+                )}
               </a>
             );
           })}

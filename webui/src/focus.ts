@@ -1,10 +1,11 @@
 // What the page's panes share: the trace's overview and verdict, and what is known of the chosen tensor, op, call and line.
 
 import { computed, effect, signal } from "@preact/signals";
-import { address, ofTrace } from "./api";
+import { address, getJson, ofTrace } from "./api";
 import { load } from "./load";
-import type { ExecutionDetail, Frame, OpDetail, Overview, TensorDetail, Timeline, TraceEntry, Verdict } from "./types";
-import { go, viewed } from "./view";
+import type { OpDetail } from "./program_types";
+import type { ExecutionDetail, Frame, Overview, Tensor, TensorDetail, Timeline, TraceEntry, Verdict } from "./types";
+import { go, view, viewed } from "./view";
 
 export const PARTS = 300; // of the steps that a timeline shows at most
 
@@ -16,9 +17,17 @@ const loads = {
   overview: load<Overview>(() => inTrace("overview", { process: viewed.process.value })),
   timeline: load<Timeline>(() => inTrace("timeline", { process: viewed.process.value, buckets: PARTS })),
   verdict: load<Verdict>(() => inTrace("verdict")),
-  tensor: load<TensorDetail>(() => (viewed.seq.value === null ? "" : inTrace("tensor", { process: viewed.process.value, seq: viewed.seq.value }))),
-  execution: load<ExecutionDetail>(() => (viewed.execution.value === null ? "" : inTrace("execution", { process: viewed.process.value, execution: viewed.execution.value }))),
-  op: load<OpDetail>(() => (chosenOp.value === null ? "" : inTrace("op", { process: viewed.process.value, op: chosenOp.value }))),
+  tensor: load<TensorDetail>(() =>
+    viewed.seq.value === null ? "" : inTrace("tensor", { process: viewed.process.value, seq: viewed.seq.value }),
+  ),
+  execution: load<ExecutionDetail>(() =>
+    viewed.execution.value === null
+      ? ""
+      : inTrace("execution", { process: viewed.process.value, execution: viewed.execution.value }),
+  ),
+  op: load<OpDetail>(() =>
+    chosenOp.value === null ? "" : inTrace("op", { process: viewed.process.value, op: chosenOp.value }),
+  ),
 };
 
 export const traces = loads.traces.found;
@@ -43,7 +52,9 @@ export const chosenOp = computed((): number | null => {
   return null;
 });
 
-export const chosenSlot = computed(() => (viewed.seq.value !== null ? (tensor.value.data?.slot ?? 0) : viewed.slot.value));
+export const chosenSlot = computed(() =>
+  viewed.seq.value !== null ? (tensor.value.data?.slot ?? 0) : viewed.slot.value,
+);
 
 export const chosenExecution = computed((): number | null => {
   if (viewed.execution.value !== null) return viewed.execution.value;
@@ -75,6 +86,26 @@ export function frameToShow(frames: readonly Frame[], file: string): Frame | und
 export const relatedSeqs = computed(
   () => new Set((tensor.value.data?.inputs ?? []).map((input) => input.seq).filter((seq) => seq !== null)),
 );
+
+let following = 0;
+const PAUSE = 150; // ms without another step, before a tensor is looked for
+
+/** To another step. The chosen tensor becomes what the same op computed then. */
+export function goStep(step: number, replaces = false): void {
+  go({ step }, replaces);
+  clearTimeout(following);
+  following = window.setTimeout(() => void followTensor(step), PAUSE);
+}
+
+async function followTensor(step: number): Promise<void> {
+  const { data } = tensor.peek();
+  const { trace, process, seq } = view.peek();
+  if (!data || seq === null || data.seq !== seq || data.step === step) return;
+  const where = `step == ${step} and slot == ${data.slot}`;
+  const found = await getJson<{ rows: Tensor[] }>(ofTrace(trace, "tensors", { process, op: data.op, where, limit: 1 }));
+  const now = view.peek();
+  if (found.rows[0] && now.step === step && now.seq === seq) go({ seq: found.rows[0].seq }, true);
+}
 
 /** Begins to load; gives a function that ends that. */
 export function startFocus(): () => void {

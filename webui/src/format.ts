@@ -15,7 +15,12 @@ export function number(value: number | string | boolean | null | undefined): str
   if (!Number.isFinite(value)) return value > 0 ? "+∞" : "−∞";
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e6)) {
-    return minus(value.toExponential(3).replace(/\.?0+e/, "e").replace("e+", "e"));
+    return minus(
+      value
+        .toExponential(3)
+        .replace(/\.?0+e/, "e")
+        .replace("e+", "e"),
+    );
   }
   if (Number.isInteger(value)) return minus(INTEGER.format(value));
   return minus(String(Number(value.toPrecision(5))));
@@ -24,7 +29,14 @@ export function number(value: number | string | boolean | null | undefined): str
 /** The same in at most nine letters, for columns. */
 export function brief(value: number): string {
   const text = number(Number.isFinite(value) ? Number(value.toPrecision(4)) : value);
-  return text.length <= 8 ? text : minus(value.toExponential(2).replace(/\.?0+e/, "e").replace("e+", "e"));
+  return text.length <= 8
+    ? text
+    : minus(
+        value
+          .toExponential(2)
+          .replace(/\.?0+e/, "e")
+          .replace("e+", "e"),
+      );
 }
 
 function minus(text: string): string {

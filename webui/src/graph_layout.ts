@@ -28,7 +28,9 @@ export function place(nodes: Node[], edges: Edge[]): Placed {
   graph.setDefaultEdgeLabel(() => ({}));
   const known = new Set(nodes.map((node) => node.id));
   for (const node of nodes) graph.setNode(node.id, { width: node.width, height: node.height });
-  const kept = edges.filter((edge) => known.has(edge.from) && known.has(edge.to) && edge.from !== edge.to).slice(0, MOST_EDGES);
+  const kept = edges
+    .filter((edge) => known.has(edge.from) && known.has(edge.to) && edge.from !== edge.to)
+    .slice(0, MOST_EDGES);
   for (const edge of kept) graph.setEdge(edge.from, edge.to);
   layout(graph);
   const whole = graph.graph();

@@ -23,16 +23,28 @@ export function Help() {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} class="sheet" aria-label="Keys and colours" onClose={() => (opened.value = "")} onClick={(event) => event.target === dialog.current && dialog.current?.close()}>
+    <dialog
+      ref={dialog}
+      class="sheet"
+      aria-label="Keys and colours"
+      onClose={() => (opened.value = "")}
+      onClick={(event) => event.target === dialog.current && dialog.current?.close()}
+    >
       <header>
         <h2>Keys</h2>
-        <button autofocus onClick={() => dialog.current?.close()}>Close</button>
+        <button autofocus onClick={() => dialog.current?.close()}>
+          Close
+        </button>
       </header>
       <div class="sheet-columns">
         <dl class="keys">
           {KEYS.map((key) => (
             <div key={key.keys[0]}>
-              <dt>{key.keys.map((one) => <kbd key={one}>{one}</kbd>)}</dt>
+              <dt>
+                {key.keys.map((one) => (
+                  <kbd key={one}>{one}</kbd>
+                ))}
+              </dt>
               <dd>{key.meaning}</dd>
             </div>
           ))}
@@ -41,19 +53,32 @@ export function Help() {
           <h3>Where the focus is</h3>
           <dl class="keys wide">
             {LOCAL_KEYS.map(([where, keys]) => (
-              <div key={where}><dt>{where}</dt><dd>{keys}</dd></div>
+              <div key={where}>
+                <dt>{where}</dt>
+                <dd>{keys}</dd>
+              </div>
             ))}
           </dl>
           <h3>Colours, and the signs beside them</h3>
           <dl class="keys">
             {COLOURS.map(([name, sign, meaning]) => (
-              <div key={name}><dt><span class={`tag ${name}`}>{sign}</span></dt><dd>{meaning}</dd></div>
+              <div key={name}>
+                <dt>
+                  <span class={`tag ${name}`}>{sign}</span>
+                </dt>
+                <dd>{meaning}</dd>
+              </div>
             ))}
           </dl>
           <h3>Filters</h3>
           <dl class="keys wide">
             {FILTERS.map(([text, meaning]) => (
-              <div key={text}><dt><code>{text}</code></dt><dd>{meaning}</dd></div>
+              <div key={text}>
+                <dt>
+                  <code>{text}</code>
+                </dt>
+                <dd>{meaning}</dd>
+              </div>
             ))}
           </dl>
         </div>

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { ofTrace } from "./api";
-import { chosenOp, chosenSlot, overview } from "./focus";
+import { chosenOp, chosenSlot, goStep, overview } from "./focus";
 import { fromWire } from "./format";
 import { useLoad } from "./load";
 import { Show } from "./panes";
@@ -29,23 +29,50 @@ export function HistoryPlot() {
   const outputs = plottedOutputs(chosenOutput(), viewed.plotted.value);
   const loaded = useLoad<History>(() => {
     const wanted = plottedOutputs(chosenOutput(), viewed.plotted.value);
-    return viewed.trace.value && wanted.length ? ofTrace(viewed.trace.value, "history", { op: wanted, from: viewed.from.value, to: viewed.to.value }) : "";
+    return viewed.trace.value && wanted.length
+      ? ofTrace(viewed.trace.value, "history", { op: wanted, from: viewed.from.value, to: viewed.to.value })
+      : "";
   });
   const pinned = viewed.plotted.value.split(",").filter(Boolean);
   const own = chosenOutput();
   const keep = () => go({ plotted: [...new Set([...pinned, own])].join(",") });
   const remove = (at: number) => go({ plotted: pinned.filter((one) => one !== outputs[at]).join(",") });
   return (
-    <Show loaded={loaded} empty="Choose a tensor: here is how its numbers went over the steps. Keep it, choose another one, and both are drawn.">
+    <Show
+      loaded={loaded}
+      empty="Choose a tensor: here is how its numbers went over the steps. Keep it, choose another one, and both are drawn."
+    >
       {(data) => (
         <div class="history">
           <p class="facts">
-            {NUMBERS.map((name) => <button key={name} aria-pressed={shown.value === name} onClick={() => (shown.value = name)}>{name}</button>)}
-            <button aria-pressed={isLog.value} title="Logarithmic axis" onClick={() => (isLog.value = !isLog.value)}>log</button>
-            <button disabled={!own || pinned.includes(own)} title="Keep this curve while you choose other tensors" onClick={keep}>keep</button>
-            <button disabled={!pinned.length} onClick={() => go({ plotted: "" })}>clear</button>
+            {NUMBERS.map((name) => (
+              <button key={name} aria-pressed={shown.value === name} onClick={() => (shown.value = name)}>
+                {name}
+              </button>
+            ))}
+            <button aria-pressed={isLog.value} title="Logarithmic axis" onClick={() => (isLog.value = !isLog.value)}>
+              log
+            </button>
+            <button
+              disabled={!own || pinned.includes(own)}
+              title="Keep this curve while you choose other tensors"
+              onClick={keep}
+            >
+              keep
+            </button>
+            <button disabled={!pinned.length} onClick={() => go({ plotted: "" })}>
+              clear
+            </button>
           </p>
-          <Plot title={`history of ${shown.value}`} curves={data.series.map((one) => curve(one.name, one.points, shown.value))} step={viewed.step.value} isLog={isLog.value} hasBand={shown.value === "mean"} onStep={(step) => go({ step })} onRemove={pinned.length ? remove : undefined} />
+          <Plot
+            title={`history of ${shown.value}`}
+            curves={data.series.map((one) => curve(one.name, one.points, shown.value))}
+            step={viewed.step.value}
+            isLog={isLog.value}
+            hasBand={shown.value === "mean"}
+            onStep={goStep}
+            onRemove={pinned.length ? remove : undefined}
+          />
         </div>
       )}
     </Show>
@@ -55,6 +82,12 @@ export function HistoryPlot() {
 function curve(name: string, points: Points, shown: Name): Curve {
   return {
     name,
-    points: points.first.map((step, at) => ({ step, value: fromWire(points[shown][at]), low: fromWire(points.min[at]), high: fromWire(points.max[at]), bad: points.bad[at] })),
+    points: points.first.map((step, at) => ({
+      step,
+      value: fromWire(points[shown][at]),
+      low: fromWire(points.min[at]),
+      high: fromWire(points.max[at]),
+      bad: points.bad[at],
+    })),
   };
 }

@@ -24,7 +24,11 @@ function focusPane(by: number): void {
 export function focusInto(pane: HTMLElement | null): void {
   if (!pane) return;
   const main = pane.querySelector<HTMLElement>("[data-main]");
-  (main ?? pane.querySelector<HTMLElement>(".pane-body a, .pane-body button, .pane-body [tabindex='0']") ?? pane).focus();
+  (
+    main ??
+    pane.querySelector<HTMLElement>(".pane-body a, .pane-body button, .pane-body [tabindex='0']") ??
+    pane
+  ).focus();
 }
 
 function fill(): void {
@@ -38,8 +42,16 @@ export function stepBy(by: number): void {
 
 export const KEYS: Key[] = [
   { keys: ["?"], meaning: "this sheet", act: () => (opened.value = "help") },
-  { keys: ["Ctrl+K", "⌘K", ":"], meaning: "search ops, files and steps; run a command of the shell", act: () => (opened.value = "palette") },
-  { keys: ["v"], meaning: "to the verdict: where bad values began", act: () => document.querySelector<HTMLElement>(".verdict a")?.click() },
+  {
+    keys: ["Ctrl+K", "⌘K", ":"],
+    meaning: "search ops, files and steps; run a command of the shell",
+    act: () => (opened.value = "palette"),
+  },
+  {
+    keys: ["v"],
+    meaning: "to the verdict: where bad values began",
+    act: () => document.querySelector<HTMLElement>(".verdict a")?.click(),
+  },
   { keys: ["["], meaning: "one step back", act: () => stepBy(-1) },
   { keys: ["]"], meaning: "one step forward", act: () => stepBy(1) },
   { keys: ["/"], meaning: "filter the tensors", act: () => document.getElementById("filter")?.focus() },

@@ -36,15 +36,32 @@ export function Pane(props: PaneProps) {
       ? { flex: `0 0 ${sizes.value[id] ? `${sizes.value[id]}px` : props.fixed}` }
       : { flex: `${weight} 1 0` };
   return (
-    <section id={`pane-${id}`} class={`pane${isFull ? " full" : ""}`} style={style} aria-label={title} tabIndex={-1} data-pane={id}>
+    <section
+      id={`pane-${id}`}
+      class={`pane${isFull ? " full" : ""}`}
+      style={style}
+      aria-label={title}
+      tabIndex={-1}
+      data-pane={id}
+    >
       <header class="pane-head" onDblClick={() => go({ full: isFull ? "" : id }, true)}>
-        <button class="fold" aria-expanded={!isFolded} aria-label={`${isFolded ? "Unfold" : "Fold"} ${title}`} onClick={() => toggleFold(id)}>
+        <button
+          class="fold"
+          aria-expanded={!isFolded}
+          aria-label={`${isFolded ? "Unfold" : "Fold"} ${title}`}
+          onClick={() => toggleFold(id)}
+        >
           {isFolded ? "▸" : "▾"}
         </button>
         {tabs ? <Tabs {...props} tabs={tabs} /> : <h2>{title}</h2>}
         {props.count !== undefined && <span class="count">{props.count}</span>}
         <span class="actions">{!isFolded && actions}</span>
-        <button class="icon" aria-label={isFull ? `Back from ${title} to all panes` : `${title} fills the window`} title={isFull ? "Back to all panes (Esc)" : "Fill the window (f)"} onClick={() => go({ full: isFull ? "" : id }, true)}>
+        <button
+          class="icon"
+          aria-label={isFull ? `Back from ${title} to all panes` : `${title} fills the window`}
+          title={isFull ? "Back to all panes (Esc)" : "Fill the window (f)"}
+          onClick={() => go({ full: isFull ? "" : id }, true)}
+        >
           {isFull ? "⤡" : "⤢"}
         </button>
       </header>
@@ -66,7 +83,13 @@ function Tabs({ title, tabs, tab, onTab }: PaneProps & { tabs: Tab[] }) {
   return (
     <div class="tabs" role="tablist" aria-label={title} onKeyDown={move}>
       {tabs.map((one) => (
-        <button key={one.id} role="tab" aria-selected={one.id === tab} tabIndex={one.id === tab ? 0 : -1} onClick={() => onTab?.(one.id)}>
+        <button
+          key={one.id}
+          role="tab"
+          aria-selected={one.id === tab}
+          tabIndex={one.id === tab ? 0 : -1}
+          onClick={() => onTab?.(one.id)}
+        >
           {one.title}
         </button>
       ))}
@@ -115,7 +138,21 @@ export function Splitter({ before, after, isUpright }: { before: string; after: 
   };
   const [one, two] = [sizes.value[before] ?? 1, sizes.value[after] ?? 1];
   return (
-    <div ref={bar} aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round((100 * one) / (one + two))} class={`splitter${isUpright ? " upright" : ""}`} role="separator" tabIndex={0} aria-orientation={isUpright ? "vertical" : "horizontal"} aria-label={`Border between ${before} and ${after}`} title="Drag, or arrow keys; double click forgets all sizes" onPointerDown={drag} onKeyDown={pressed} onDblClick={() => (sizes.value = {})} />
+    <div
+      ref={bar}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round((100 * one) / (one + two))}
+      class={`splitter${isUpright ? " upright" : ""}`}
+      role="separator"
+      tabIndex={0}
+      aria-orientation={isUpright ? "vertical" : "horizontal"}
+      aria-label={`Border between ${before} and ${after}`}
+      title="Drag, or arrow keys; double click forgets all sizes"
+      onPointerDown={drag}
+      onKeyDown={pressed}
+      onDblClick={() => (sizes.value = {})}
+    />
   );
 }
 
@@ -133,10 +170,28 @@ export function Failure({ error }: { error: ApiError }) {
 }
 
 /** What was loaded, or why not yet. The last answer stays, dimmed, while the next is on its way: nothing jumps. */
-export function Show<Answer>({ loaded, empty, children }: { loaded: Loaded<Answer>; empty?: ComponentChildren; children: (data: Answer) => ComponentChildren }) {
+export function Show<Answer>({
+  loaded,
+  empty,
+  children,
+}: {
+  loaded: Loaded<Answer>;
+  empty?: ComponentChildren;
+  children: (data: Answer) => ComponentChildren;
+}) {
   if (loaded.error) return <Failure error={loaded.error} />;
   if (loaded.data === null) {
-    return loaded.isLoading ? <div class="loading" role="status">loading …</div> : <Empty>{empty}</Empty>;
+    return loaded.isLoading ? (
+      <div class="loading" role="status">
+        loading …
+      </div>
+    ) : (
+      <Empty>{empty}</Empty>
+    );
   }
-  return <div class={loaded.isLoading ? "stale" : "fresh"} aria-busy={loaded.isLoading}>{children(loaded.data)}</div>;
+  return (
+    <div class={loaded.isLoading ? "stale" : "fresh"} aria-busy={loaded.isLoading}>
+      {children(loaded.data)}
+    </div>
+  );
 }

@@ -2,7 +2,7 @@
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { getPage, ofTrace, type ApiError, type Query } from "./api";
-import type { Page } from "./columns";
+import { numberAt, type Page } from "./columns";
 import { grown } from "./live";
 import { asApiError } from "./load";
 import { pagesOf } from "./scroller";
@@ -41,6 +41,8 @@ class Rows {
   readonly isLoading = signal(false);
   readonly bad = signal<number[]>([]); // of equal parts of the listing: how many rows hold bad values
   private pages = new Map<number, Page>();
+  private old = new Set<number>(); // pages of the trace as it was before it grew
+  private state = "";
   private asked = new Set<number>();
   private timer = 0;
   private waiting: [number, number] = [0, 0];
@@ -49,10 +51,14 @@ class Rows {
   /** Begins to follow the view; gives a function that ends that. */
   start(): () => void {
     return effect(() => {
-      void [listing.value, viewed.trace.value, grown.value];
+      const state = JSON.stringify([listing.value, viewed.trace.value]);
+      void grown.value;
       this.round++;
-      this.pages.clear();
       this.asked.clear();
+      // A trace that grew has the same rows and more: those that are here stay in sight until they come anew.
+      if (state === this.state) this.old = new Set(this.pages.keys());
+      else this.pages.clear();
+      this.state = state;
       if (view.peek().trace) void this.fetch(0);
     });
   }
@@ -66,11 +72,11 @@ class Rows {
   /** Says which rows are in sight. */
   want(first: number, rows: number): void {
     this.waiting = [first, rows];
-    if (this.timer || pagesOf(first, rows, PAGE).every((page) => this.pages.has(page) || this.asked.has(page))) return;
+    if (this.timer || pagesOf(first, rows, PAGE).every((page) => !this.isMissing(page))) return;
     this.timer = window.setTimeout(() => {
       this.timer = 0;
       for (const page of pagesOf(...this.waiting, PAGE)) {
-        if (page * PAGE < this.total.peek() && !this.pages.has(page) && !this.asked.has(page)) void this.fetch(page);
+        if (page * PAGE < this.total.peek() && this.isMissing(page)) void this.fetch(page);
       }
     }, PAUSE);
   }
@@ -80,6 +86,16 @@ class Rows {
     const page = await getPage(this.address({ offset: 0, limit: 1, at: seq }));
     const at = page.header.at;
     return typeof at === "number" && at >= 0 ? at : null;
+  }
+
+  /** The first event of a step. */
+  async firstOf(step: number): Promise<number | null> {
+    const page = await getPage(this.address({ offset: 0, limit: 1, where: `step == ${step}`, sort: null, desc: null }));
+    return page.rows ? numberAt(page, "seq", 0) : null;
+  }
+
+  private isMissing(page: number): boolean {
+    return (!this.pages.has(page) || this.old.has(page)) && !this.asked.has(page);
   }
 
   private address(more: Query): string {
@@ -107,6 +123,7 @@ class Rows {
 
   private keep(number: number, page: Page): void {
     this.pages.set(number, page);
+    this.old.delete(number);
     for (const old of this.pages.keys()) {
       if (this.pages.size <= MOST_PAGES) break;
       this.pages.delete(old);

@@ -28,12 +28,42 @@ export function StackTrace() {
   const parts: Part[] = shows ? frames.map((frame) => ({ frame })) : foldLibraries(frames);
   const isNothing = viewed.seq.value === null && viewed.op.value === null && viewed.execution.value === null;
   return (
-    <Pane id="stack" title="Stack trace" count={frames.length ? `${count(users)} of yours` : ""} weight={2} actions={frames.length > users ? <button aria-pressed={shows} onClick={() => (showsLibraries.value = !shows)}>library frames</button> : null}>
+    <Pane
+      id="stack"
+      title="Stack trace"
+      count={frames.length ? `${count(users)} of yours` : ""}
+      weight={2}
+      actions={
+        frames.length > users ? (
+          <button aria-pressed={shows} onClick={() => (showsLibraries.value = !shows)}>
+            library frames
+          </button>
+        ) : null
+      }
+    >
       {frames.length === 0 ? (
-        <Empty>{isNothing ? "Choose a tensor, an op or an execution: here comes the code that made it, innermost line first." : "No stack was kept for this one. Imported dumps may come without."}</Empty>
+        <Empty>
+          {isNothing
+            ? "Choose a tensor, an op or an execution: here comes the code that made it, innermost line first."
+            : "No stack was kept for this one. Imported dumps may come without."}
+        </Empty>
       ) : (
         <ol class="list frames" aria-label="Frames, innermost first">
-          {parts.map((part, at) => <li key={at}>{"frame" in part ? <FrameLink frame={part.frame} /> : <button class="dim" title={part.hidden.map((one) => `${one.file}:${one.line} ${one.function}`).join("\n")} onClick={() => (showsLibraries.value = true)}>⋯ {count(part.hidden.length)} library frame{part.hidden.length > 1 ? "s" : ""}</button>}</li>)}
+          {parts.map((part, at) => (
+            <li key={at}>
+              {"frame" in part ? (
+                <FrameLink frame={part.frame} />
+              ) : (
+                <button
+                  class="dim"
+                  title={part.hidden.map((one) => `${one.file}:${one.line} ${one.function}`).join("\n")}
+                  onClick={() => (showsLibraries.value = true)}
+                >
+                  ⋯ {count(part.hidden.length)} library frame{part.hidden.length > 1 ? "s" : ""}
+                </button>
+              )}
+            </li>
+          ))}
         </ol>
       )}
     </Pane>
@@ -44,10 +74,26 @@ function FrameLink({ frame }: { frame: Frame }) {
   const to = { file: frame.file, line: frame.line, centre: "source" };
   const isShown = place.value.file === frame.file && place.value.line === frame.line;
   return (
-    <a href={hashOf(to)} aria-current={isShown} class={frame.is_user ? "mine" : "dim"} title={`${frame.file}:${frame.line}`} onClick={(event) => { event.preventDefault(); go(to); }}>
-      <span class="arrow" aria-hidden="true">{isShown ? "→" : ""}</span>
+    <a
+      href={hashOf(to)}
+      aria-current={isShown}
+      class={frame.is_user ? "mine" : "dim"}
+      title={`${frame.file}:${frame.line}`}
+      onClick={(event) => {
+        event.preventDefault();
+        go(to);
+      }}
+    >
+      <span class="arrow" aria-hidden="true">
+        {isShown ? "→" : ""}
+      </span>
       <span class="two">
-        <span class="clip"><span class="mono">{fileName(frame.file)}:{frame.line}</span> <span class="dim">{frame.function}</span></span>
+        <span class="clip">
+          <span class="mono">
+            {fileName(frame.file)}:{frame.line}
+          </span>{" "}
+          <span class="dim">{frame.function}</span>
+        </span>
         {frame.source && <code class="clip">{frame.source.trim()}</code>}
       </span>
     </a>

@@ -24,7 +24,11 @@ export function short(value: number | null): string {
 
 function counted(title: string, field: string, hint: string, kind: string): TableColumn {
   return {
-    title, sort: field, hint, width: "36px", kind: `right ${kind}`,
+    title,
+    sort: field,
+    hint,
+    width: "36px",
+    kind: `right ${kind}`,
     cell: (page, row) => {
       const value = numberAt(page, field, row);
       if (value === null || Number.isNaN(value)) return "";
@@ -35,7 +39,12 @@ function counted(title: string, field: string, hint: string, kind: string): Tabl
 
 function measured(title: string, hint: string, least = 0): TableColumn {
   return {
-    title, sort: title, hint, width: "62px", kind: "right", least,
+    title,
+    sort: title,
+    hint,
+    width: "62px",
+    kind: "right",
+    least,
     cell: (page, row) => {
       const value = numberAt(page, title, row);
       return value === null || Number.isNaN(value) ? "" : brief(value);
@@ -62,11 +71,48 @@ export function tensorName(page: Page, row: number): string {
 }
 
 export const COLUMNS: TableColumn[] = [
-  { title: "step", sort: "step", hint: "the training step", width: "34px", kind: "right dim", cell: (page, row) => count(numberAt(page, "step", row)) },
-  { title: "op", sort: "type", hint: "the type of the op that made it", width: "minmax(64px, 0.7fr)", kind: "clip", cell: (page, row) => textAt(page, "type", row) },
-  { title: "phase", sort: "phase", hint: "forward, backward, update or other", width: "66px", kind: "dim", least: 1060, cell: (page, row) => textAt(page, "phase", row) },
-  { title: "dtype", sort: "", hint: "the type of its elements", width: "62px", kind: "dim", least: 900, cell: (page, row) => textAt(page, "dtype", row) },
-  { title: "shape", sort: "elements", hint: "sorted by the number of elements", width: "60px", kind: "right dim clip", cell: (page, row) => dims(textAt(page, "shape", row)) },
+  {
+    title: "step",
+    sort: "step",
+    hint: "the training step",
+    width: "34px",
+    kind: "right dim",
+    cell: (page, row) => count(numberAt(page, "step", row)),
+  },
+  {
+    title: "op",
+    sort: "type",
+    hint: "the type of the op that made it",
+    width: "minmax(64px, 0.7fr)",
+    kind: "clip",
+    cell: (page, row) => textAt(page, "type", row),
+  },
+  {
+    title: "phase",
+    sort: "phase",
+    hint: "forward, backward, update or other",
+    width: "66px",
+    kind: "dim",
+    least: 1060,
+    cell: (page, row) => textAt(page, "phase", row),
+  },
+  {
+    title: "dtype",
+    sort: "",
+    hint: "the type of its elements",
+    width: "62px",
+    kind: "dim",
+    least: 900,
+    cell: (page, row) => textAt(page, "dtype", row),
+  },
+  {
+    title: "shape",
+    sort: "elements",
+    hint: "sorted by the number of elements",
+    width: "60px",
+    kind: "right dim clip",
+    cell: (page, row) => dims(textAt(page, "shape", row)),
+  },
   counted("−", "negative", "finite and negative", "negative"),
   counted("0", "zero", "exactly zero", "zero"),
   counted("+", "positive", "finite and positive", "positive"),

@@ -1,7 +1,7 @@
 // The bar on top: which trace, which process, which step; search, light or dark, help.
 
 import { useEffect } from "preact/hooks";
-import { overview, steps, traces } from "./focus";
+import { goStep, overview, steps, traces } from "./focus";
 import { bytes, count } from "./format";
 import { opened } from "./keys";
 import { nextTheme } from "./settings";
@@ -12,15 +12,41 @@ export function Top() {
   const { data } = overview.value;
   return (
     <header class="top">
-      <a class="brand" href="#" title="tdbg: back to the beginning" onClick={(event) => { event.preventDefault(); go({ ...START, trace: viewed.trace.value }); }}>tdbg</a>
+      <a
+        class="brand"
+        href="#"
+        title="tdbg: back to the beginning"
+        onClick={(event) => {
+          event.preventDefault();
+          go({ ...START, trace: viewed.trace.value });
+        }}
+      >
+        tdbg
+      </a>
       <Chosen />
       {data && data.processes.length > 1 && <Processes />}
-      {data?.live && <span class="live" title="The program still runs; the page follows it">live</span>}
+      {data?.live && (
+        <span class="live" title="The program still runs; the page follows it">
+          live
+        </span>
+      )}
       <StepSlider />
       <span class="space" />
-      <button class="search" aria-keyshortcuts="Control+K" onClick={() => (opened.value = "palette")}><span>search or command</span><kbd>Ctrl K</kbd></button>
-      <button class="icon" aria-label={scheme.value === "dark" ? "Light colours" : "Dark colours"} title="Light or dark (d)" onClick={nextTheme}>◐</button>
-      <button class="icon" aria-label="Keys and help" title="Keys and help (?)" onClick={() => (opened.value = "help")}>?</button>
+      <button class="search" aria-keyshortcuts="Control+K" onClick={() => (opened.value = "palette")}>
+        <span>search or command</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+      <button
+        class="icon"
+        aria-label={scheme.value === "dark" ? "Light colours" : "Dark colours"}
+        title="Light or dark (d)"
+        onClick={nextTheme}
+      >
+        ◐
+      </button>
+      <button class="icon" aria-label="Keys and help" title="Keys and help (?)" onClick={() => (opened.value = "help")}>
+        ?
+      </button>
     </header>
   );
 }
@@ -28,14 +54,27 @@ export function Top() {
 function Chosen() {
   const entries = traces.value.data ?? [];
   const { data } = overview.value;
-  const about = data ? `${data.argv.join(" ")}\nmode ${data.mode}, ${count(data.rows)} tensors, ${bytes(data.size)}` : "";
+  const about = data
+    ? `${data.argv.join(" ")}\nmode ${data.mode}, ${count(data.rows)} tensors, ${bytes(data.size)}`
+    : "";
   return (
     <>
-      <label class="hidden" for="trace">Trace</label>
-      <select id="trace" title={about} value={viewed.trace.value} onChange={(event) => go({ ...START, trace: event.currentTarget.value })}>
+      <label class="hidden" for="trace">
+        Trace
+      </label>
+      <select
+        id="trace"
+        title={about}
+        value={viewed.trace.value}
+        onChange={(event) => go({ ...START, trace: event.currentTarget.value })}
+      >
         {!entries.length && <option value="">no trace</option>}
         {entries.map((entry) => (
-          <option key={entry.id} value={entry.id}>{entry.name.replace(/\.tdbg$/, "")}{entry.live ? " · live" : ""}{entry.error ? " · cannot be read" : ""}</option>
+          <option key={entry.id} value={entry.id}>
+            {entry.name.replace(/\.tdbg$/, "")}
+            {entry.live ? " · live" : ""}
+            {entry.error ? " · cannot be read" : ""}
+          </option>
         ))}
       </select>
     </>
@@ -46,9 +85,19 @@ function Processes() {
   const { data } = overview.value;
   return (
     <>
-      <label class="hidden" for="process">Process</label>
-      <select id="process" value={viewed.process.value ?? data!.process} onChange={(event) => go({ process: Number(event.currentTarget.value), seq: null, op: null, execution: null })}>
-        {data!.processes.map((one) => <option key={one.index} value={one.index}>process {one.index} · {one.state}</option>)}
+      <label class="hidden" for="process">
+        Process
+      </label>
+      <select
+        id="process"
+        value={viewed.process.value ?? data!.process}
+        onChange={(event) => go({ process: Number(event.currentTarget.value), seq: null, op: null, execution: null })}
+      >
+        {data!.processes.map((one) => (
+          <option key={one.index} value={one.index}>
+            process {one.index} · {one.state}
+          </option>
+        ))}
       </select>
     </>
   );
@@ -59,10 +108,11 @@ function StepSlider() {
   const [first, last] = [all?.first ?? 0, all?.last ?? 0];
   const step = viewed.step.value;
   const choose = (to: number, replaces: boolean) => {
-    if (Number.isFinite(to)) go({ step: Math.max(first, Math.min(last, Math.round(to))) }, replaces);
+    if (all && Number.isFinite(to)) goStep(Math.max(first, Math.min(last, Math.round(to))), replaces);
   };
   useEffect(() => {
-    const moved = (event: Event) => choose((view.value.step ?? first - 1) + (event as CustomEvent<number>).detail, false);
+    const moved = (event: Event) =>
+      choose((view.value.step ?? first - 1) + (event as CustomEvent<number>).detail, false);
     document.addEventListener("tdbg-step", moved);
     return () => document.removeEventListener("tdbg-step", moved);
   });
@@ -70,10 +120,45 @@ function StepSlider() {
   return (
     <div class="slider" role="group" aria-label="Chosen step">
       <label for="step-number">step</label>
-      <input id="step-number" type="number" min={first} max={last} value={step ?? ""} placeholder="all" onChange={(event) => (event.currentTarget.value === "" ? go({ step: null, only: false }) : choose(event.currentTarget.valueAsNumber, false))} />
-      <button class="icon" aria-label="step before" title="[" disabled={step !== null && step <= first} onClick={() => choose((step ?? first + 1) - 1, false)}>◀</button>
-      <input type="range" aria-label="step" min={first} max={last} value={step ?? first} onInput={(event) => choose(event.currentTarget.valueAsNumber, view.value.step !== null)} />
-      <button class="icon" aria-label="next step" title="]" disabled={step !== null && step >= last} onClick={() => choose((step ?? first - 1) + 1, false)}>▶</button>
+      <input
+        id="step-number"
+        type="number"
+        min={first}
+        max={last}
+        value={step ?? ""}
+        placeholder="all"
+        onChange={(event) =>
+          event.currentTarget.value === ""
+            ? go({ step: null, only: false })
+            : choose(event.currentTarget.valueAsNumber, false)
+        }
+      />
+      <button
+        class="icon"
+        aria-label="step before"
+        title="["
+        disabled={step !== null && step <= first}
+        onClick={() => choose((step ?? first + 1) - 1, false)}
+      >
+        ◀
+      </button>
+      <input
+        type="range"
+        aria-label="step"
+        min={first}
+        max={last}
+        value={step ?? first}
+        onInput={(event) => choose(event.currentTarget.valueAsNumber, view.value.step !== null)}
+      />
+      <button
+        class="icon"
+        aria-label="next step"
+        title="]"
+        disabled={step !== null && step >= last}
+        onClick={() => choose((step ?? first - 1) + 1, false)}
+      >
+        ▶
+      </button>
       <span class="mono dim">{count(last)}</span>
     </div>
   );

@@ -1,4 +1,4 @@
-// What the server answers, as far as the page reads it.
+// What the server answers about a run, as far as the page reads it; of its program: program_types.ts.
 
 export interface TraceEntry {
   id: string;
@@ -240,89 +240,6 @@ export interface Gradients {
   weights: CurveOfSteps[];
 }
 
-export interface Health {
-  rows: number;
-  bad: number;
-  nan: number;
-  inf: number;
-  first_bad_seq: number;
-  min: Wire;
-  max: Wire;
-  tensors: number;
-}
-
-export interface Layer extends Health {
-  name: string;
-  ops: number;
-  depth: number;
-  has_inner: boolean;
-}
-
-export interface OpFacts extends Health {
-  op: number;
-  name: string;
-  type: string;
-  phase: string;
-  graph: number;
-  file: string | null;
-  line: number | null;
-}
-
-export interface OpDetail extends OpFacts {
-  device: string;
-  function: string;
-  attributes: Record<string, string>;
-  stack: Frame[];
-  forward: number;
-  inputs: (OpFacts & { index: number; slot: number })[];
-  outputs: (Health & { slot: number; consumers: OpFacts[] })[];
-  nodes: OpFacts[];
-  edges: { from: number; slot: number; to: number; index: number }[];
-  left_out: number;
-}
-
-export interface Graphs {
-  graphs: (Health & { graph: number; outer: number; name: string; function: string; ops: number })[];
-}
-
-export interface Thing extends Health {
-  name: string;
-  kind: "scope" | "op";
-  op: number;
-  type: string;
-  ops: number;
-  phase: string;
-  norm?: number | null;
-}
-
-export interface Scope {
-  graph: number;
-  scope: string;
-  left_out: number;
-  things: Thing[];
-  edges: { from: number; to: number; count: number }[];
-}
-
-export interface SourceFiles {
-  files: { file: string; is_user: boolean; ops: number; rows: number; first_line: number; is_kept: boolean }[];
-}
-
-export interface SourceLine {
-  line: number;
-  text: string;
-  ops: number[];
-  types: Record<string, number>;
-  rows: number;
-  bad: number;
-  first_bad_seq: number;
-}
-
-export interface SourceText {
-  file: string;
-  is_kept: boolean;
-  lines: SourceLine[];
-}
-
 /** A neighbour of a tensor, by the event it was then; null: it has no row. */
 export interface Near {
   seq: number | null;
@@ -360,7 +277,15 @@ export interface Way {
     line: number | null;
     source: string | null;
   }[];
-  inputs: { index: number; op: number; type: string; seq: number | null; text: string; file: string | null; line: number | null }[];
+  inputs: {
+    index: number;
+    op: number;
+    type: string;
+    seq: number | null;
+    text: string;
+    file: string | null;
+    line: number | null;
+  }[];
   end: string;
 }
 
@@ -392,7 +317,15 @@ export interface Diff {
   a: string;
   b: string;
   verdict: "differ" | "same";
-  parting: { step: number; slot: number; what: string; difference: Wire; allowed: Wire; a: DiffSide; b: DiffSide } | null;
+  parting: {
+    step: number;
+    slot: number;
+    what: string;
+    difference: Wire;
+    allowed: Wire;
+    a: DiffSide;
+    b: DiffSide;
+  } | null;
   compared: { tensors: number; measured: number; steps: number; largest_difference: Wire };
   notes: string[];
   lines: string[];

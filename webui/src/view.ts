@@ -69,7 +69,19 @@ export const START: View = {
 };
 
 type Name = keyof View;
-const NUMBERS: ReadonlySet<Name> = new Set<Name>(["process", "step", "execution", "seq", "op", "slot", "line", "graph", "from", "to", "within"]);
+const NUMBERS: ReadonlySet<Name> = new Set<Name>([
+  "process",
+  "step",
+  "execution",
+  "seq",
+  "op",
+  "slot",
+  "line",
+  "graph",
+  "from",
+  "to",
+  "within",
+]);
 const TRUTHS: ReadonlySet<Name> = new Set<Name>(["desc", "only"]);
 
 /** Only what differs from the start, so that links stay short. */

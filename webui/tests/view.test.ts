@@ -2,7 +2,18 @@ import { expect, test } from "vitest";
 import { fromHash, START, toHash, type View } from "../src/view";
 
 test("a view survives the way through the URL", () => {
-  const view: View = { ...START, trace: "mnist~2", step: 0, seq: 438, where: 'name ~ "a&b=c#" and nan > 0', desc: true, sort: "max", file: "/a b/ü.py", line: 7, slice: "[0, :]" };
+  const view: View = {
+    ...START,
+    trace: "mnist~2",
+    step: 0,
+    seq: 438,
+    where: 'name ~ "a&b=c#" and nan > 0',
+    desc: true,
+    sort: "max",
+    file: "/a b/ü.py",
+    line: 7,
+    slice: "[0, :]",
+  };
   expect(fromHash(toHash(view))).toEqual(view);
 });
 
