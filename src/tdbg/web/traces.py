@@ -133,6 +133,9 @@ class ServedTrace:
             trace = self.open()
             if time.monotonic() - self._looked < _LOOK_AGAIN:
                 return
+            if not all(process.folder.exists() for process in trace.processes):  # removed, or recorded anew
+                self._forget()
+                trace = self.open()
             trace.refresh()
             state = (
                 [process.state for process in trace.processes],
@@ -147,6 +150,13 @@ class ServedTrace:
                 self.version += 1
                 self._state = state
             self._looked = time.monotonic()
+
+    def _forget(self) -> None:
+        self._trace = None
+        for made in (self._scenes, self._listings, self._executions, self._healths, self._scopes, self._timelines):
+            made.clear()
+        self._kept.clear()
+        self._state = None
 
     def counted(self) -> dict[str, Any]:
         """How much there is, as it was when somebody last looked."""
