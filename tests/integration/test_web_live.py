@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -22,6 +23,8 @@ from web_server import Client, serving
 import tdbg
 from tdbg.store.format import SCHEMAS
 from tdbg.store.writer import TraceWriter
+from tdbg.web.api import Api
+from tdbg.web.traces import Traces
 
 ENVIRONMENT = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(Path(tdbg.__file__).parents[1])}
 PATIENCE = 60.0
@@ -116,6 +119,48 @@ def test_a_trace_that_is_not_there_yet(tmp_path: Path) -> None:
         recording.add(3)
         until(lambda: client.ask("/api/t/soon/overview").status == 200)
         recording.end()
+
+
+def test_a_trace_that_is_recorded_anew_or_goes(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "run.tdbg", rows=60)
+    with serving([path]) as client:
+        assert client.get("/api/t/run/tensors", limit=1)["total"] == 60
+        assert client.get("/api/t/run/verdict")
+        shutil.rmtree(path)
+        write_trace(path, rows=40)
+        until(lambda: client.get("/api/t/run/tensors", limit=1)["total"] == 40)
+        assert client.get("/api/t/run/verdict")["coverage"]["tensors"] == 40
+        shutil.rmtree(path)
+        until(lambda: "nothing was recorded" in client.ask("/api/t/run/tensors").json.get("error", ""))
+        assert client.refused("/api/t/run/overview").status == 409
+        assert client.get("/api/traces")[0]["error"]
+
+
+def test_each_process_of_a_trace_is_asked_for_by_number(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "run.tdbg", rows=60)
+    write_trace(path, rows=20)
+    with serving([path]) as client:
+        assert [one["index"] for one in client.get("/api/t/run/overview")["processes"]] == [0, 1]
+        totals = [client.get("/api/t/run/tensors", process=n, limit=1)["total"] for n in (0, 1)]
+        assert totals == [60, 20]
+        assert client.get("/api/t/run/overview")["rows"] == 80
+        assert {row["process"] for row in client.get("/api/t/run/alerts")["rows"]} == {0, 1}
+        assert {row["process"] for row in client.get("/api/t/run/alerts", process=1)["rows"]} == {1}
+        series = client.get("/api/t/run/history", op=["0:0:0", "1:0:0"])["series"]
+        assert [(one["process"], sum(one["points"]["rows"])) for one in series] == [(0, 30), (1, 10)]
+        assert client.get("/api/t/run/tensor", process=1, seq=15)["process"] == 1
+        assert client.refused("/api/t/run/tensors", process=2).status == 404
+
+
+def test_the_api_runs_below_any_path(tmp_path: Path) -> None:
+    """As it does inside TensorBoard."""
+    from werkzeug.test import Client as Caller
+
+    traces = Traces([write_trace(tmp_path / "run.tdbg")])
+    caller = Caller(Api(traces, prefix="/data/plugin/tdbg"))
+    assert caller.get("/data/plugin/tdbg/api/t/run/overview").status_code == 200
+    assert caller.get("/data/plugin/tdbg/api/openapi.json").status_code == 200
+    assert caller.get("/data/plugin/tdbg/api/nothing").status_code == 404
 
 
 # ---- the commands

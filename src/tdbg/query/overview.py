@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import Any
 
 from tdbg.query.scene_cache import SceneCache
 from tdbg.query.trace import Trace
 from tdbg.store.process import ProcessInfo
+
+_SILENCE = 600  # seconds after which a program of another machine is taken to have ended
 
 
 def overview(trace: Trace, read: SceneCache) -> dict[str, Any]:
@@ -37,8 +41,19 @@ def overview(trace: Trace, read: SceneCache) -> dict[str, Any]:
 
 
 def is_live(trace: Trace) -> bool:
-    """Whether a program may still write to it."""
-    return any(process.state in ("running", "unknown") for process in trace.processes)
+    """Whether a program may still write to it. Of one on another machine only its files can tell."""
+    return any(
+        process.state == "running" or (process.state == "unknown" and _is_fresh(process.folder))
+        for process in trace.processes
+    )
+
+
+def _is_fresh(folder: Path) -> bool:
+    try:
+        latest = max((file.stat().st_mtime for file in folder.iterdir()), default=0.0)
+    except OSError:
+        return False
+    return time.time() - latest < _SILENCE
 
 
 def notes(trace: Trace) -> list[dict[str, Any]]:

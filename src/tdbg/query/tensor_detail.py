@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tdbg.errors import TdbgError
-from tdbg.model import Flag
 from tdbg.query.case import Case
 from tdbg.query.program import Op
 from tdbg.query.rows import Row
 from tdbg.query.scene_cache import SceneCache
+from tdbg.query.tensor_listing import positions_of
 
 _MOST = 64
 NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
@@ -17,10 +19,11 @@ NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "na
 
 def find_row(read: SceneCache, seq: int) -> Row:
     """TdbgError when there is no such event."""
-    found = read.rows.select(read.process, f"seq = {int(seq)} AND flags & {int(Flag.EVIDENCE)} = 0")
-    if not found or found[0].op not in read.program.ops:
+    found = positions_of(read.pages, np.array([seq], np.int64))
+    row = read.pages.rows(found[:1].astype(np.int64)).to_pylist()[0] if len(found) else {}
+    if row.get("op") not in read.program.ops:
         raise TdbgError(f"this trace has no event #{seq:,} of an op that it knows")
-    return found[0]
+    return Row(**{name: row[name] for name in Row.__slots__})
 
 
 def inputs_and_consumers(read: SceneCache, row: Row) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -57,6 +57,10 @@ class Api:
             return failure(404, *_sentence_and_next(str(error)))
         except TdbgError as error:
             return failure(400, *_sentence_and_next(str(error)))
+        except OSError as error:
+            return failure(
+                409, f"a file of the trace cannot be read: {error.strerror}", "see whether it is still there"
+            )
         except HTTPException as error:
             return failure(error.code or 400, "this request cannot be read", "")
         except Exception as fault:

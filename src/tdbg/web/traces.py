@@ -21,6 +21,7 @@ from tdbg.query.executions import Executions
 from tdbg.query.op_health import Healths
 from tdbg.query.overview import is_live
 from tdbg.query.rows import Rows
+from tdbg.query.scopes import Scopes
 from tdbg.query.tensor_listing import TensorListings
 from tdbg.query.timeline import Timeline
 from tdbg.query.trace import Trace
@@ -52,6 +53,7 @@ class ServedTrace:
         self._listings: dict[int, TensorListings] = {}
         self._executions: dict[int, Executions] = {}
         self._healths: dict[int, Healths] = {}
+        self._scopes: dict[int, Scopes] = {}
         self._timelines: dict[int, Timeline] = {}
         self._looked = 0.0
         self._state: Any = None
@@ -109,6 +111,12 @@ class ServedTrace:
             self._healths[process] = Healths(self.scene(process).read)
         return self._healths[process]
 
+    def scopes(self, process: int) -> Scopes:
+        """Only while the lock is held."""
+        if process not in self._scopes:
+            self._scopes[process] = Scopes(self.scene(process).read, self.healths(process))
+        return self._scopes[process]
+
     def timeline(self, process: int) -> Timeline:
         """Only while the lock is held."""
         if process not in self._timelines:
@@ -125,6 +133,9 @@ class ServedTrace:
             trace = self.open()
             if time.monotonic() - self._looked < _LOOK_AGAIN:
                 return
+            if not all(process.folder.exists() for process in trace.processes):  # removed, or recorded anew
+                self._forget()
+                trace = self.open()
             trace.refresh()
             state = (
                 [process.state for process in trace.processes],
@@ -134,11 +145,18 @@ class ServedTrace:
             if state != self._state:
                 for number, scene in self._scenes.items():
                     scene.refresh()
-                    for made in (self._listings, self._executions, self._healths, self._timelines):
+                    for made in (self._listings, self._executions, self._healths, self._scopes, self._timelines):
                         made.pop(number, None)
                 self.version += 1
                 self._state = state
             self._looked = time.monotonic()
+
+    def _forget(self) -> None:
+        self._trace = None
+        for made in (self._scenes, self._listings, self._executions, self._healths, self._scopes, self._timelines):
+            made.clear()
+        self._kept.clear()
+        self._state = None
 
     def counted(self) -> dict[str, Any]:
         """How much there is, as it was when somebody last looked."""

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import Any
 
 from tdbg.query.neighbourhood import neighbourhood
-from tdbg.query.scopes import Scopes
 from tdbg.web.route import (
     PLACE,
     PROCESS,
@@ -39,14 +38,13 @@ def op(asked: Asked) -> dict[str, Any]:
 def graphs(asked: Asked) -> dict[str, Any]:
     process = asked.process()
     with asked.trace.lock:
-        return {"graphs": Scopes(asked.trace.scene(process).read, asked.trace.healths(process)).graphs()}
+        return {"graphs": asked.trace.scopes(process).graphs()}
 
 
 def graph(asked: Asked) -> dict[str, Any]:
     process = asked.process()
     with asked.trace.lock:
-        scopes = Scopes(asked.trace.scene(process).read, asked.trace.healths(process))
-        return scopes.inside(asked["graph"], asked["scope"], asked["norms"])
+        return asked.trace.scopes(process).inside(asked["graph"], asked["scope"], asked["norms"])
 
 
 def sources(asked: Asked) -> dict[str, Any]:
