@@ -79,7 +79,14 @@ export function AlertList() {
       title="Alerts"
       count={loaded.data ? count(harmful) : ""}
       weight={2}
-      actions={chosen ? <button onClick={() => go({ alert: "" })}>all kinds</button> : null}
+      actions={
+        <>
+          {chosen && <button onClick={() => go({ alert: "" })}>all kinds</button>}
+          <a class="button" href={ofTrace(viewed.trace.value, "export/alerts.csv")} download title="All alerts as CSV">
+            CSV
+          </a>
+        </>
+      }
     >
       <Show loaded={loaded} empty="Choose a trace to see its alerts.">
         {(data) => (

@@ -78,6 +78,14 @@ export function Executions() {
       fixed="70px"
       actions={
         <>
+          <a
+            class="button"
+            href={ofTrace(viewed.trace.value, "export/executions.csv")}
+            download
+            title="All executions as CSV"
+          >
+            CSV
+          </a>
           <button
             aria-pressed={isBad.value}
             title="Only those in which bad values were"

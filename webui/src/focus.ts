@@ -2,6 +2,7 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import { address, getJson, ofTrace } from "./api";
+import { listed } from "./live";
 import { load } from "./load";
 import type { OpDetail } from "./program_types";
 import type { ExecutionDetail, Frame, Overview, Tensor, TensorDetail, Timeline, TraceEntry, Verdict } from "./types";
@@ -13,7 +14,10 @@ const inTrace = (path: string, query: Record<string, number | string | null> = {
   viewed.trace.value && ofTrace(viewed.trace.value, path, query);
 
 const loads = {
-  traces: load<TraceEntry[]>(() => address("traces")),
+  traces: load<TraceEntry[]>(
+    () => address("traces"),
+    () => listed.value,
+  ),
   overview: load<Overview>(() => inTrace("overview", { process: viewed.process.value })),
   timeline: load<Timeline>(() => inTrace("timeline", { process: viewed.process.value, buckets: PARTS })),
   verdict: load<Verdict>(() => inTrace("verdict")),

@@ -16,6 +16,7 @@ import { viewed } from "./view";
 
 const ROW = 18;
 const LEFT = 150;
+const PADDING = 16; // of the box, on both sides together
 
 export function GradientFlow() {
   const what = useSignal<"layers" | "weights">("layers");
@@ -62,7 +63,7 @@ function HeatMap({
   every: number;
 }) {
   const box = useRef<HTMLDivElement>(null);
-  const { width } = useSize(box, { width: 600, height: 200 });
+  const width = useSize(box, { width: 600, height: 200 }).width - PADDING;
   const said = useSignal("");
   const steps = curves.flatMap((curve) => curve.steps);
   const [first, last] = [Math.min(...steps), Math.max(...steps)];

@@ -3,7 +3,7 @@
 import { effect, signal, type ReadonlySignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { ApiError, getJson } from "./api";
-import { grown, listed } from "./live";
+import { grown } from "./live";
 
 export interface Loaded<Answer> {
   data: Answer | null; // of the address before, while the next is awaited
@@ -27,7 +27,7 @@ export function load<Answer>(url: () => string, state: () => unknown = () => "")
   const start = () =>
     effect(() => {
       const address = url();
-      const key = `${grown.value} ${listed.value} ${state()} ${address}`;
+      const key = `${grown.value} ${state()} ${address}`;
       if (!address) {
         found.value = { data: null, error: null, isLoading: false, url: "" };
         return;

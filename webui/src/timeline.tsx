@@ -111,6 +111,7 @@ function Drawing({ canvas, data, all, loss, range, whole, show }: DrawingProps) 
   const box = useRef<HTMLDivElement>(null);
   const size = useSize(box, { width: 600, height: 110 });
   const hovered = useSignal<Part | null>(null);
+  const marked = useSignal<[number, number] | null>(null); // what is being dragged over, in pixels
   const { step } = { step: viewed.step.value };
   const right = size.width - RIGHT;
   const place = (at: number) =>
@@ -170,10 +171,12 @@ function Drawing({ canvas, data, all, loss, range, whole, show }: DrawingProps) 
     if (isMap) onMap(began);
     const dragged = (next: PointerEvent) => {
       if (isMap) onMap(next.offsetX);
+      else marked.value = [Math.min(began, next.offsetX), Math.max(began, next.offsetX)];
     };
     const up = (next: PointerEvent) => {
       element.removeEventListener("pointermove", dragged);
       element.removeEventListener("pointerup", up);
+      marked.value = null;
       if (isMap) return;
       const [first, last] = [stepAt(Math.min(began, next.offsetX)), stepAt(Math.max(began, next.offsetX))];
       if (Math.abs(next.offsetX - began) > 6 && last > first) show({ first, last });
@@ -201,6 +204,12 @@ function Drawing({ canvas, data, all, loss, range, whole, show }: DrawingProps) 
         onPointerLeave={() => (hovered.value = null)}
         onKeyDown={pressed}
       />
+      {marked.value && (
+        <div
+          class="timeline-marked"
+          style={{ left: `${marked.value[0]}px`, width: `${marked.value[1] - marked.value[0]}px` }}
+        />
+      )}
       <div class="timeline-said" aria-hidden="true">
         {one ? tell(one, lossAt(loss, one.first)) : "click a step, drag to zoom, scroll to zoom"}
       </div>

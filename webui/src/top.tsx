@@ -103,19 +103,24 @@ function Processes() {
   );
 }
 
+/** Stays inside the run; does nothing while its steps are not known. */
+function choose(to: number, replaces: boolean): void {
+  const all = steps.peek();
+  if (all && Number.isFinite(to)) goStep(Math.max(all.first, Math.min(all.last, Math.round(to))), replaces);
+}
+
 function StepSlider() {
   const all = steps.value;
   const [first, last] = [all?.first ?? 0, all?.last ?? 0];
   const step = viewed.step.value;
-  const choose = (to: number, replaces: boolean) => {
-    if (all && Number.isFinite(to)) goStep(Math.max(first, Math.min(last, Math.round(to))), replaces);
-  };
   useEffect(() => {
-    const moved = (event: Event) =>
-      choose((view.value.step ?? first - 1) + (event as CustomEvent<number>).detail, false);
+    const moved = (event: Event) => {
+      const before = view.peek().step ?? (steps.peek()?.first ?? 0) - 1;
+      choose(before + (event as CustomEvent<number>).detail, false);
+    };
     document.addEventListener("tdbg-step", moved);
     return () => document.removeEventListener("tdbg-step", moved);
-  });
+  }, []);
   if (!all) return <span class="slider dim">no steps</span>;
   return (
     <div class="slider" role="group" aria-label="Chosen step">

@@ -23,7 +23,7 @@ export function VerdictBar() {
           {viewed.trace.value && (
             <a
               class="button"
-              href={ofTrace(viewed.trace.value, "report.html")}
+              href={ofTrace(viewed.trace.value, "report.html", { save: true })}
               download
               title="This verdict and its plots as one HTML file"
             >
