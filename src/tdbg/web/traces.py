@@ -57,7 +57,8 @@ class ServedTrace:
         self._timelines: dict[int, Timeline] = {}
         self._looked = 0.0
         self._state: Any = None
-        self._counted: dict[int, dict[str, Any]] = {}
+        self._counted: dict[int, dict[str, Any]] = {}  # by version
+        self._firsts: dict[int, int] = {}  # the same
         self._may_grow = True  # once more after its program has ended
         self._kept: dict[Any, _Kept] = {}
         self._making: dict[Any, threading.Lock] = {}
@@ -74,17 +75,21 @@ class ServedTrace:
             return self._trace
 
     def process(self, asked: int | None) -> int:
-        processes = self.open().processes
-        if asked is None:
-            return self.kept("first process", self._first_process)
+        with self.lock:
+            processes = self.open().processes
+            if asked is None:
+                return self._first_process()
         if asked >= len(processes):
             raise Refused(404, f"there is no process {asked}", f"this trace has {len(processes)}, counted from 0")
         return asked
 
     def _first_process(self) -> int:
-        trace = self.open()
-        found = trace.first_bad() if len(trace.processes) > 1 else None
-        return int(found["process"]) if found else 0
+        """Only while the lock is held."""
+        if self.version not in self._firsts:
+            trace = self.open()
+            found = trace.first_bad() if len(trace.processes) > 1 else None
+            self._firsts = {self.version: int(found["process"]) if found else 0}
+        return self._firsts[self.version]
 
     def scene(self, process: int) -> TraceScene:
         """All moments together. Only while the lock is held."""
@@ -188,7 +193,10 @@ class ServedTrace:
         return trace, Rows(trace), threading.Lock()
 
     def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What ``make`` gives, made once for each state of the trace; while it grows fast, less often."""
+        """What ``make`` gives, made once for each state of the trace; while it grows fast, less often.
+
+        Never while the lock is held: who makes the answer may be waiting for it.
+        """
         with self.lock:
             making = self._making.setdefault(key, threading.Lock())
         with making:
