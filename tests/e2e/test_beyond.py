@@ -123,7 +123,7 @@ def test_a_step_by_number_slider_and_palette(page: Page, address: str) -> None:
 
 
 def test_lineage_is_walked_back_to_where_it_began(page: Page, address: str) -> None:
-    open_trace(page, address, "tutorial", "&side=lineage&where=bad+and+step+%3D%3D+2")
+    open_trace(page, address, "tutorial", "&side=lineage&where=op+%3D%3D+%22Mean%22+and+bad+and+step+%3D%3D+1")
     page.click(".grid-row a")
     page.wait_text(".way", "Log:0")
     way = page.text(".way")
@@ -139,7 +139,7 @@ def test_what_the_bad_values_reached(page: Page, address: str) -> None:
     page.wait_text("#pane-tensors .count", "found")
     page.wait("!document.querySelector('.grid-row:not(.bad):not(.waiting)')", "only bad ones")
     page.click(".verdict details.fix summary")
-    assert "clip_by_value" in page.wait_text(".verdict ins", "+ ")
+    assert "tf.maximum(probabilities, 1e-7)" in page.wait_text(".verdict ins", "+ ")
 
 
 def test_gradients_by_layer_and_step(page: Page, address: str) -> None:
@@ -178,6 +178,8 @@ def test_rows_as_csv_and_parquet(page: Page, address: str, tmp_path: Path) -> No
     assert [row["type"] for row in rows] == ["Relu"] * 12
     page.click(".grid-row a")
     page.click("#pane-centre .line.chosen .line-ops button", "its")
+    page.wait("!document.querySelector('#filter').value && document.querySelector('.filter button[title^=Only]')")
+    page.wait("!document.querySelector('#pane-tensors .count').textContent.startsWith('12 ')", "more rows")
     number = int(page.wait_text("#pane-tensors .count", "found").split()[0].replace(",", ""))
     assert number > 12
     page.click("#pane-tensors a.button", "Parquet")

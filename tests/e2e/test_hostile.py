@@ -23,7 +23,7 @@ def test_html_in_names_is_text(page: Page, address: str, traces: Path) -> None:
     page.wait_text("#pane-stack", HOSTILE)
     page.wait_text("#pane-centre .source", HOSTILE)
     page.wait_text("#pane-side", NAME)
-    page.wait("document.querySelector('#pane-structure .node')?.getAttribute('aria-label').includes('onerror')")
+    page.wait("document.querySelector('#pane-structure .drawing svg')?.textContent.includes('onerror')", "its node")
     for tab in ("History", "Lineage", "Whole", "Gradients", "Compare"):
         page.click("[role=tab]", tab)
         page.wait(

@@ -41,9 +41,11 @@ def test_executions_of_python(page: Page, address: str) -> None:
     page.click("#pane-side button", "its tensors in the table")
     page.wait_text("#pane-tensors .count", "found")
     assert view(page)["within"] == chosen
-    page.click("#pane-side .list:last-child a")
+    page.click("#pane-side .list a")  # what was given to it
+    page.wait_text("#pane-side", "event #")
+    page.click(".grid-row a")
     page.wait(f"document.querySelector('{CHOSEN}')", "one of its tensors")
-    page.wait("document.querySelector('.box[aria-pressed=true]')", "the execution of that tensor")
+    page.wait("document.querySelector('.box.function[aria-pressed=true]')", "its box is pressed again")
     page.click(".filter button", "clear")
     page.wait_text("#pane-tensors .count", "tensors")
 
@@ -144,7 +146,7 @@ def test_frames_of_libraries_and_the_sticky_file(page: Page, address: str) -> No
     page.click("#pane-stack .actions button", "library frames")
     page.wait(f"document.querySelectorAll('.frames li').length > {folded}", "library frames")
     page.click(".frames a.dim", "dense.py")
-    page.wait_text(LINE, "matmul")
+    page.wait_text("#pane-centre", "only the text of your own files is kept")
     page.wait("document.querySelector('.frames [aria-current=true]').innerText.includes('dense.py')", "its frame")
     page.click("#pane-tensors .grid-row:nth-child(2) a")  # another tensor: the file that was looked at stays
     page.wait("document.querySelector('.grid-row:nth-child(2).chosen')", "another tensor")
@@ -157,12 +159,13 @@ def test_any_file_with_its_ops(page: Page, address: str) -> None:
     files = page.wait(f"(files => files.length > 3 && files)({options})")
     page.choose("[aria-label='Source file']", next(file for file in files if file.endswith("layers.py")))
     page.wait_text("#pane-centre .source", "def train_step(inputs, wanted):")
-    page.click("#pane-centre .line:has(button)", "tf.square", at=(0.01, 0.5))
+    page.click("#pane-centre button[aria-label^='line 23:']")
     page.wait_text(LINE, "Square")
     page.click(".line-ops button", "Square")
     page.wait("[...document.querySelectorAll('.grid-row a')].every(a => /square/i.test(a.textContent))", "its tensors")
     page.choose("[aria-label='Source file']", next(file for file in files if file.endswith("dense.py")))
-    page.wait_text("#pane-centre .source", "class Dense")
+    page.wait_text("#pane-centre", "dense.py: only the text of your own files is kept")
+    page.wait("document.querySelector('#pane-centre .line button')", "lines that made ops")
 
 
 def test_layers_as_a_tree(page: Page, address: str) -> None:
