@@ -188,9 +188,29 @@ class Expression:
         """The condition for WHERE; ``columns`` gives the SQL of fields where it is not that of FIELDS."""
         return self.root.sql({name: field.sql for name, field in FIELDS.items()} | dict(columns or {}))
 
+    def bounds(self, field: str) -> tuple[float, float]:
+        """Between which values a number must lie for the filter to hold, as far as that is plain to see."""
+        return _bounds(self.root, field)
+
     def matches(self, event: Mapping[str, Any]) -> bool:
         """Whether a live event, given by its fields, is wanted."""
         return self.root.of(event) is True
+
+
+def _bounds(root: Any, field: str) -> tuple[float, float]:
+    if isinstance(root, Both) and root.word == "and":
+        (first, last), (second, end) = _bounds(root.left, field), _bounds(root.right, field)
+        return max(first, second), min(last, end)
+    if isinstance(root, Range) and root.field == field:
+        return root.first, root.end
+    if isinstance(root, Comparison) and root.left == _Name(field) and isinstance(root.right, float):
+        value = root.right
+        return value if root.mark in ("==", ">", ">=") else -math.inf, value if root.mark in (
+            "==",
+            "<",
+            "<=",
+        ) else math.inf
+    return -math.inf, math.inf
 
 
 def parse(text: str) -> Expression:

@@ -114,6 +114,24 @@ def _sql_type(value: object) -> str:
     return "BOOLEAN" if isinstance(value, bool) else "VARCHAR" if isinstance(value, str) else "DOUBLE"
 
 
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("step == 3", (3, 3)),
+        ("step >= 3 and bad and step < 9", (3, 9)),
+        ("step in 3:9", (3, 9)),
+        ("step > 3 or bad", (-math.inf, math.inf)),
+        ("not step > 3", (-math.inf, math.inf)),
+        ("step != 3", (-math.inf, math.inf)),
+        ("3 == step", (-math.inf, math.inf)),
+        ("step == 3 and step == 5", (5, 3)),
+        ("step == slot", (-math.inf, math.inf)),
+    ],
+)
+def test_bounds(text: str, bounds: tuple[float, float]) -> None:
+    assert parse(text).bounds("step") == bounds
+
+
 def test_numbers_are_read_as_people_write_them() -> None:
     assert parse("max > -1.5e-3").root.right == -1.5e-3
     assert parse("min == -inf").root.right == -math.inf

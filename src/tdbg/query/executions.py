@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,12 +12,20 @@ from tdbg.query.program import Op, Program, function_name
 from tdbg.query.scene_cache import SceneCache
 
 
+class Which(NamedTuple):
+    """Which executions; None: all. ``run`` is one of a Session's."""
+
+    step: int | None = None
+    run: int | None = None
+    only_bad: bool = False
+
+
 class Executions:
     """Until the trace has grown. Of ten million executions their events are kept, 8 bytes each."""
 
     def __init__(self, read: SceneCache) -> None:
         self._read, self._rows, self._process = read, read.rows, read.process
-        self._found: dict[tuple[int | None, bool], np.ndarray] = {}
+        self._found: dict[Which, np.ndarray] = {}
 
     @cached_property
     def bad(self) -> dict[int, int]:
@@ -28,9 +36,9 @@ class Executions:
             )
         )
 
-    def page(self, step: int | None, only_bad: bool, first: int, count: int) -> tuple[int, list[dict[str, Any]]]:
+    def page(self, which: Which, first: int, count: int) -> tuple[int, list[dict[str, Any]]]:
         """How many there are, and some of them in the order of events."""
-        seqs = self._seqs(step, only_bad)
+        seqs = self._seqs(which)
         wanted = seqs[first : first + count]
         if not len(wanted):
             return len(seqs), []
@@ -41,9 +49,9 @@ class Executions:
         chosen = set(wanted.tolist())
         return len(seqs), [self.record(*row) for row in rows if row[1] in chosen]
 
-    def place_of(self, step: int | None, only_bad: bool, execution: int) -> int | None:
+    def place_of(self, which: Which, execution: int) -> int | None:
         """Where an execution stands among those that are meant."""
-        seqs = self._seqs(step, only_bad)
+        seqs = self._seqs(which)
         found = self._rows.query(
             f"SELECT seq FROM executions WHERE process = {self._process} AND execution = ?", [execution]
         )
@@ -86,25 +94,24 @@ class Executions:
             "line": frame.line if frame else None,
         }
 
-    def _seqs(self, step: int | None, only_bad: bool) -> np.ndarray:
-        key = (step, only_bad)
-        if key not in self._found:
+    def _seqs(self, which: Which) -> np.ndarray:
+        if which not in self._found:
             if len(self._found) > 3:
                 self._found.pop(next(iter(self._found)))
-            self._found[key] = self._ask(step, only_bad)
-        return self._found[key]
+            self._found[which] = self._ask(which)
+        return self._found[which]
 
-    def _ask(self, step: int | None, only_bad: bool) -> np.ndarray:
+    def _ask(self, which: Which) -> np.ndarray:
         conditions, parameters = [f"process = {self._process}"], []
-        runs = self._read.moments.runs
-        if step is not None and runs:
-            if step not in runs:
-                raise TdbgError(f"there is no run {step} in this trace")
-            conditions.append(f"execution = {runs[step].execution}")
-        elif step is not None:
-            conditions.append(f"step = {int(step)}")
-        if only_bad:
-            conditions.append("execution IN (SELECT unnest(?))")
+        if which.run is not None:
+            runs = self._read.moments.runs
+            if which.run not in runs:
+                raise TdbgError(f"there is no run {which.run} in this trace")
+            conditions.append(f"execution = {runs[which.run].execution}")
+        if which.step is not None:
+            conditions.append(f"step = {int(which.step)}")
+        if which.only_bad:
+            conditions.append("execution IN (SELECT unnest(?::BIGINT[]))")
             parameters.append(list(self.bad))
         sql = f"SELECT seq FROM executions WHERE {' AND '.join(conditions)} ORDER BY seq"
         return self._rows.numbers(sql, parameters)

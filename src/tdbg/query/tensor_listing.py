@@ -5,6 +5,7 @@ Of ten million rows only their positions are kept: 4 bytes each, and none at all
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,10 +34,11 @@ _MOST_POSITIONS = 24_000_000  # of all listings that are remembered
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which tensors; None: all. ``step`` is the number of a moment: a training step, or a run of a Session."""
+    """Which tensors; None: all. ``run`` is one of a Session's."""
 
     where: str = ""
     step: int | None = None
+    run: int | None = None
     execution: int | None = None
     graph: int | None = None
     op: int | None = None
@@ -118,17 +120,14 @@ class TensorListings:
         return TensorListing(self._pages, Chosen(found), wanted.descending)
 
     def _found(self, wanted: Wanted) -> np.ndarray:
-        numbers = self._read.moments.numbers()
-        if wanted.step is not None and wanted.step not in numbers:
-            raise TdbgError(f"there is no {self._read.moments.kind} {wanted.step} in this trace")
-        of_step = None if wanted.step is None else self._read.moments.positions(wanted.step)
+        of_moment = self._of_moment(wanted)
         conditions, parameters = self._conditions(wanted)
         if not conditions:
-            return self._all() if of_step is None else of_step.astype(np.int32)
-        if of_step is not None:
-            if not len(of_step):
-                return of_step.astype(np.int32)
-            seqs = self._pages.cells("seq", of_step)
+            return self._all() if of_moment is None else of_moment.astype(np.int32)
+        if of_moment is not None:
+            if not len(of_moment):
+                return of_moment.astype(np.int32)
+            seqs = self._pages.cells("seq", of_moment)
             conditions.append(f"t.seq BETWEEN {int(seqs.min())} AND {int(seqs.max())}")
         names_ops = any("o." in condition for condition in conditions)
         tables = "tensors t JOIN ops o USING (process, op)" if names_ops else "tensors t"
@@ -141,7 +140,30 @@ class TensorListings:
         except duckdb.Error as error:
             raise TdbgError(f"this filter cannot be asked of a trace: {str(error).partition(chr(10))[0]}") from error
         found = positions_of(self._pages, np.sort(seqs))
-        return found if of_step is None else found[np.isin(found, of_step)]
+        return found if of_moment is None else found[np.isin(found, of_moment)]
+
+    def _of_moment(self, wanted: Wanted) -> np.ndarray | None:
+        """The rows of a step or run, where they are known without looking for them."""
+        moments = self._read.moments
+        if wanted.run is not None:
+            if wanted.run not in moments.runs:
+                raise TdbgError(f"there is no run {wanted.run} in this trace")
+            return moments.positions(wanted.run)
+        if wanted.step is not None and wanted.step not in self._seqs_of_steps:
+            raise TdbgError(f"there is no step {wanted.step} in this trace")
+        return moments.positions(wanted.step) if wanted.step is not None and moments.kind == "step" else None
+
+    @cached_property
+    def _seqs_of_steps(self) -> dict[int, tuple[int, int]]:
+        """The first and the last event of each step."""
+        columns = (self._read.moments.rollup[name].to_pylist() for name in ("step", "first_seq", "last_seq"))
+        return {step: (first, last) for step, first, last in zip(*columns, strict=True)}
+
+    def _between(self, first: float, last: float) -> str:
+        """SQL that lets the engine pass over rows that are of no step of a range."""
+        known = [seqs for step, seqs in self._seqs_of_steps.items() if first <= step <= last]
+        least, greatest = (min(known)[0], max(seqs[1] for seqs in known)) if known else (1, 0)
+        return f"t.seq BETWEEN {least} AND {greatest}"
 
     def _all(self) -> np.ndarray:
         everything = Everything(self._pages, self._read.moments.evidence)
@@ -154,9 +176,15 @@ class TensorListings:
     def _conditions(self, wanted: Wanted) -> tuple[list[str], list[Any]]:
         conditions, parameters = [], []
         if wanted.where.strip():
-            answer = expressions.parse(wanted.where).sql()
+            expression = expressions.parse(wanted.where)
+            answer = expression.sql()
             conditions.append(f"({answer.sql})")
             parameters += answer.parameters
+            first, last = expression.bounds("step")
+            if (first, last) != (-math.inf, math.inf):
+                conditions.append(self._between(first, last))
+        if wanted.step is not None and self._read.moments.kind != "step":
+            conditions += [f"t.step = {int(wanted.step)}", self._between(wanted.step, wanted.step)]
         if wanted.execution is not None:
             began = self._read.rows.query(
                 f"SELECT min(seq) FROM executions WHERE process = {self._read.process} AND execution = ?",

@@ -77,6 +77,11 @@ def listed(scene: TraceScene, wanted: Wanted) -> list[int]:
         (Wanted(where='op == "Log" and max > 0'), lambda row: row["op"] == 0 and row["max"] > 0),
         (Wanted(step=2), lambda row: row["step"] == 2),
         (Wanted(step=2, where="max > 0"), lambda row: row["step"] == 2 and row["max"] > 0),
+        (Wanted(where="step == 3"), lambda row: row["step"] == 3),
+        (Wanted(where="step in 1:3 and max > 0"), lambda row: 1 <= row["step"] < 3 and row["max"] > 0),
+        (Wanted(where="step > 3 or step < 1"), lambda row: row["step"] > 3 or row["step"] < 1),
+        (Wanted(where="not step <= 2 and step != 4"), lambda row: row["step"] == 3),
+        (Wanted(where="step == 99"), lambda row: False),
         (Wanted(execution=4), lambda row: row["execution"] == 4),
         (Wanted(graph=1), lambda row: row["op"] == 2),
         (Wanted(op=1), lambda row: row["op"] == 1),
@@ -122,6 +127,12 @@ def test_pages(scene: TraceScene, rows: list[dict[str, Any]]) -> None:
 
 def test_mistakes(scene: TraceScene) -> None:
     listings = TensorListings(scene.read)
-    for wanted in (Wanted(sort="password"), Wanted(where="nan >"), Wanted(step=99), Wanted(where='name ~ "(?=a)"')):
+    for wanted in (
+        Wanted(sort="password"),
+        Wanted(where="nan >"),
+        Wanted(step=99),
+        Wanted(run=1),
+        Wanted(where='name ~ "(?=a)"'),
+    ):
         with pytest.raises(TdbgError):
             listings.find(wanted)

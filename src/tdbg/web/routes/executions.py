@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tdbg.query.executions import Which
 from tdbg.web.route import (
     LIMIT,
     OFFSET,
@@ -40,8 +41,9 @@ _MOST_TENSORS = 64
 def executions(asked: Asked) -> dict[str, Any]:
     with asked.trace.lock:
         found = asked.trace.executions(asked.process())
-        total, rows = found.page(asked["step"], asked["bad"], asked["offset"], asked["limit"])
-        place = None if asked["at"] is None else found.place_of(asked["step"], asked["bad"], asked["at"])
+        which = Which(asked["step"], asked["run"], asked["bad"])
+        total, rows = found.page(which, asked["offset"], asked["limit"])
+        place = None if asked["at"] is None else found.place_of(which, asked["at"])
     return {"total": total, "at": place, "rows": rows}
 
 
@@ -62,7 +64,8 @@ def execution(asked: Asked) -> dict[str, Any]:
         }
 
 
-_STEP = Parameter("step", "only those of this step or run", least=-1)
+_STEP = Parameter("step", "only those of this training step", least=-1)
+_RUN = Parameter("run", "only this run of a Session", least=-1)
 _BAD = Parameter("bad", "1: only those in which bad values were", "truth", default=False)
 _AT = Parameter("at", "an execution: where it stands in the listing comes as `at`")
 
@@ -72,7 +75,7 @@ ROUTES = (
         "Eager ops and calls of functions in the order of events",
         executions,
         record(total=whole(), at=maybe(whole()), rows=many(record(**_RECORD))),
-        (PROCESS, _STEP, _BAD, OFFSET, LIMIT, _AT),
+        (PROCESS, _STEP, _RUN, _BAD, OFFSET, LIMIT, _AT),
     ),
     Route(
         "/api/t/{trace}/execution",

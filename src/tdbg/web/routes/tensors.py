@@ -50,7 +50,7 @@ def tensors(asked: Asked) -> dict[str, Any] | Answer:
 
 
 def _wanted(asked: Asked, process: int) -> Wanted:
-    names = ("where", "step", "execution", "graph", "op", "sort")
+    names = ("where", "step", "run", "execution", "graph", "op", "sort")
     wanted = {name: asked[name] for name in names} | {"descending": asked["desc"]}
     if asked["file"]:
         _, made = asked.trace.scene(process).read.sources.ops_by_line(asked["file"])
@@ -123,7 +123,8 @@ ROUTES = (
         (
             PROCESS,
             WHERE,
-            Parameter("step", "only of this step or run", least=-1),
+            Parameter("step", "only of this training step", least=-1),
+            Parameter("run", "only of this run of a Session", least=-1),
             Parameter("execution", "only of this execution", least=-1),
             Parameter("graph", "only of this graph; -1: of eager ops", least=-1),
             Parameter("op", "only of this op"),
