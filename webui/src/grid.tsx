@@ -269,13 +269,14 @@ function useReveal(show: (row: number) => void, track: Track): void {
       isOver = true;
     };
   }, [seq, key, isReady]);
-  const step = viewed.step.value;
+  const [step, execution] = [viewed.step.value, viewed.execution.value];
   useEffect(() => {
-    // Without a chosen tensor the table goes to where the chosen step begins.
-    if (step === null || seq !== null || !isReady || viewed.sort.value) return;
+    // Without a chosen tensor the table goes to where the chosen execution or step begins.
+    const part = execution !== null ? { execution } : step !== null ? { step } : null;
+    if (part === null || seq !== null || !isReady || viewed.sort.value) return;
     let isOver = false;
     const find = async () => {
-      const first = await rows.firstOf(step);
+      const first = await rows.firstOf(part);
       const row = first === null ? null : await rows.placeOf(first);
       if (!isOver && row !== null) latest.current(row);
     };
@@ -283,7 +284,7 @@ function useReveal(show: (row: number) => void, track: Track): void {
     return () => {
       isOver = true;
     };
-  }, [step, isReady]);
+  }, [step, execution, isReady]);
   useEffect(() => {
     const jump = (event: Event) =>
       latest.current(Math.min((event as CustomEvent<number>).detail, rows.total.peek() - 1));

@@ -88,9 +88,10 @@ class Rows {
     return typeof at === "number" && at >= 0 ? at : null;
   }
 
-  /** The first event of a step. */
-  async firstOf(step: number): Promise<number | null> {
-    const page = await getPage(this.address({ offset: 0, limit: 1, where: `step == ${step}`, sort: null, desc: null }));
+  /** The first event of an execution, or of a step. */
+  async firstOf(part: { execution: number } | { step: number }): Promise<number | null> {
+    const which = "step" in part ? { where: `step == ${part.step}` } : part;
+    const page = await getPage(this.address({ offset: 0, limit: 1, ...which, sort: null, desc: null }));
     return page.rows ? numberAt(page, "seq", 0) : null;
   }
 
