@@ -13,7 +13,7 @@ import { COLUMNS, tensorName } from "./table_columns";
 import { go, hashOf, NOTHING, view, viewed, type View } from "./view";
 
 const ROW = 22;
-const FIRST = "46px minmax(90px, 1.3fr)"; // number and name
+const DIGIT = 7; // pixels
 
 export function Grid() {
   const body = useRef<HTMLDivElement>(null);
@@ -28,6 +28,9 @@ export function Grid() {
   const shown = Math.min(total - first, track.visible + 1);
   const move = (to: number) => (top.value = clampTop(to, track));
 
+  useEffect(() => {
+    if (rows.isAnother.value) top.value = 0;
+  }, [rows.isAnother.value]);
   useLayoutEffect(() => rows.want(first, track.visible + 1));
   useReveal((row) => {
     active.value = row;
@@ -74,10 +77,10 @@ export function Grid() {
   });
 
   const columns = COLUMNS.filter((column) => size.width >= (column.least ?? 0));
-  const tracks = `${FIRST} ${columns.map((column) => column.width).join(" ")}`;
+  const tracks = `${Math.max(38, (count(total).length + 1) * DIGIT)}px minmax(90px, 1.3fr) ${columns.map((column) => column.width).join(" ")}`;
   const numbers = Array.from({ length: Math.max(0, shown) }, (_, at) => first + at);
   return (
-    <div class="grid-box">
+    <div class={`grid-box${rows.isAnother.value ? " stale" : ""}`} aria-busy={rows.isAnother.value}>
       <div
         class="grid"
         role="grid"
