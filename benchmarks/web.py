@@ -93,6 +93,8 @@ def questions(rows: int) -> dict[str, list[str]]:
         "the graph's scopes": ["graph?graph=0"] * 3,
         "one tensor, with inputs and consumers": [f"tensor?seq={last * n // 10}" for n in (9, 4, 7)],
         "history of a tensor": [f"history?op=0:{op}:0" for op in (300, 301, 302)],
+        "where a value came from": [f"lineage?seq={last - n}" for n in (0, 1, 2)],
+        "gradients of all layers": ["gradients"] * 2,
         "alerts": ["alerts"] * 2,
         "verdict": ["verdict"] * 2,
     }

@@ -9,7 +9,10 @@ from typing import Any
 
 def to_json(value: Any, indent: int | None = None) -> str:
     """What JSON has no number for is text ("NaN", "Infinity"), because here it is what matters most."""
-    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    try:
+        return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    except (ValueError, TypeError):  # something in it is not plain, which is rare
+        return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

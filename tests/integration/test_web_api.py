@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +243,18 @@ def test_files_the_report_and_the_prompt(client: Client) -> None:
     assert "model/Log:0" in json.dumps(said["lines"])
     assert client.post("/api/t/full/shell", {"line": "lt -x"}).json["is_error"]
     assert client.post("/api/t/full/shell", {"line": "diff short"}).json["is_error"] is False
+
+
+def test_a_page_asks_for_everything_at_once(traces: Path) -> None:
+    """A fresh server, before anything is known of its traces."""
+    paths = ("overview", "verdict", "alerts", "timeline?loss=1", "loss", "gradients", "layers", "executions", "tensors",
+             "sources", "graphs", "source?file=train.py", "tensors?where=nan%3E0&map=9", "problems", "report.html",
+             "tensors?sort=max", "diff?other=short")  # fmt: skip
+    with serving([], [traces]) as client, ThreadPoolExecutor(32) as pool:
+        asked = [f"/api/t/{name}/{path}" for name in ("full", "short") for path in (*paths, *paths)]
+        asked = [path for path in asked if "/short/diff" not in path]
+        replies = list(pool.map(client.ask, asked))
+    assert [path for path, reply in zip(asked, replies, strict=True) if reply.status != 200] == []
 
 
 def test_what_is_not_there_is_said(client: Client, log_row: dict[str, Any]) -> None:

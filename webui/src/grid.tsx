@@ -13,7 +13,7 @@ import { COLUMNS, tensorName } from "./table_columns";
 import { go, hashOf, NOTHING, view, viewed, type View } from "./view";
 
 const ROW = 22;
-const FIRST = "46px minmax(90px, 1.3fr)"; // number and name
+const DIGIT = 7; // pixels
 
 export function Grid() {
   const body = useRef<HTMLDivElement>(null);
@@ -28,6 +28,9 @@ export function Grid() {
   const shown = Math.min(total - first, track.visible + 1);
   const move = (to: number) => (top.value = clampTop(to, track));
 
+  useEffect(() => {
+    if (rows.isAnother.value) top.value = 0;
+  }, [rows.isAnother.value]);
   useLayoutEffect(() => rows.want(first, track.visible + 1));
   useReveal((row) => {
     active.value = row;
@@ -74,10 +77,10 @@ export function Grid() {
   });
 
   const columns = COLUMNS.filter((column) => size.width >= (column.least ?? 0));
-  const tracks = `${FIRST} ${columns.map((column) => column.width).join(" ")}`;
+  const tracks = `${Math.max(38, (count(total).length + 1) * DIGIT)}px minmax(90px, 1.3fr) ${columns.map((column) => column.width).join(" ")}`;
   const numbers = Array.from({ length: Math.max(0, shown) }, (_, at) => first + at);
   return (
-    <div class="grid-box">
+    <div class={`grid-box${rows.isAnother.value ? " stale" : ""}`} aria-busy={rows.isAnother.value}>
       <div
         class="grid"
         role="grid"
@@ -269,13 +272,14 @@ function useReveal(show: (row: number) => void, track: Track): void {
       isOver = true;
     };
   }, [seq, key, isReady]);
-  const step = viewed.step.value;
+  const [step, execution] = [viewed.step.value, viewed.execution.value];
   useEffect(() => {
-    // Without a chosen tensor the table goes to where the chosen step begins.
-    if (step === null || seq !== null || !isReady || viewed.sort.value) return;
+    // Without a chosen tensor the table goes to where the chosen execution or step begins.
+    const part = execution !== null ? { execution } : step !== null ? { step } : null;
+    if (part === null || seq !== null || !isReady || viewed.sort.value) return;
     let isOver = false;
     const find = async () => {
-      const first = await rows.firstOf(step);
+      const first = await rows.firstOf(part);
       const row = first === null ? null : await rows.placeOf(first);
       if (!isOver && row !== null) latest.current(row);
     };
@@ -283,7 +287,7 @@ function useReveal(show: (row: number) => void, track: Track): void {
     return () => {
       isOver = true;
     };
-  }, [step, isReady]);
+  }, [step, execution, isReady]);
   useEffect(() => {
     const jump = (event: Event) =>
       latest.current(Math.min((event as CustomEvent<number>).detail, rows.total.peek() - 1));

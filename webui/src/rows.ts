@@ -39,6 +39,7 @@ class Rows {
   readonly error = signal<ApiError | null>(null);
   readonly version = signal(0); // rises with each page that comes
   readonly isLoading = signal(false);
+  readonly isAnother = signal(false); // another listing is wanted, and its first page has not come yet
   readonly bad = signal<number[]>([]); // of equal parts of the listing: how many rows hold bad values
   private pages = new Map<number, Page>();
   private old = new Set<number>(); // pages of the trace as it was before it grew
@@ -57,7 +58,10 @@ class Rows {
       this.asked.clear();
       // A trace that grew has the same rows and more: those that are here stay in sight until they come anew.
       if (state === this.state) this.old = new Set(this.pages.keys());
-      else this.pages.clear();
+      else {
+        this.pages.clear();
+        this.isAnother.value = true;
+      }
       this.state = state;
       if (view.peek().trace) void this.fetch(0);
     });
@@ -88,9 +92,10 @@ class Rows {
     return typeof at === "number" && at >= 0 ? at : null;
   }
 
-  /** The first event of a step. */
-  async firstOf(step: number): Promise<number | null> {
-    const page = await getPage(this.address({ offset: 0, limit: 1, where: `step == ${step}`, sort: null, desc: null }));
+  /** The first event of an execution, or of a step. */
+  async firstOf(part: { execution: number } | { step: number }): Promise<number | null> {
+    const which = "step" in part ? { where: `step == ${part.step}` } : part;
+    const page = await getPage(this.address({ offset: 0, limit: 1, ...which, sort: null, desc: null }));
     return page.rows ? numberAt(page, "seq", 0) : null;
   }
 
@@ -131,6 +136,7 @@ class Rows {
     batch(() => {
       this.total.value = page.total;
       this.error.value = null;
+      this.isAnother.value = false;
       if (Array.isArray(page.header.map)) this.bad.value = page.header.map as number[];
       this.version.value++;
     });
@@ -139,6 +145,7 @@ class Rows {
   private fail(error: ApiError): void {
     batch(() => {
       this.error.value = error;
+      this.isAnother.value = false;
       if (listing.peek().where) return; // the last good listing stays in sight while a filter is written
       this.total.value = 0;
       this.version.value++;

@@ -19,7 +19,7 @@ export function TensorTable() {
     <Pane
       id="tensors"
       title="Graph executions"
-      count={`${count(total)} ${isFiltered ? "found" : "tensors"}`}
+      count={rows.isAnother.value ? "searching …" : `${count(total)} ${isFiltered ? "found" : "tensors"}`}
       weight={5}
       actions={<Actions />}
     >

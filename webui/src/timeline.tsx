@@ -32,17 +32,17 @@ export function Steps() {
       }),
   );
   const all = timeline.value;
-  const loss =
-    useLoad<Loss>(
-      () =>
-        viewed.trace.value &&
-        ofTrace(viewed.trace.value, "loss", {
-          process: viewed.process.value,
-          from: viewed.from.value,
-          to: viewed.to.value,
-          points: PARTS,
-        }),
-    ).data?.loss ?? null;
+  const asked = useLoad<Loss>(
+    () =>
+      viewed.trace.value &&
+      ofTrace(viewed.trace.value, "loss", {
+        process: viewed.process.value,
+        from: viewed.from.value,
+        to: viewed.to.value,
+        points: PARTS,
+      }),
+  );
+  const loss = asked.data?.loss ?? null;
   const canvas = useRef<HTMLCanvasElement>(null);
   const show = (next: Range) =>
     go(isWhole(next, whole) ? { from: null, to: null } : { from: next.first, to: next.last }, true);
@@ -81,6 +81,7 @@ export function Steps() {
               data={data}
               all={all.data ?? data}
               loss={loss?.points ?? null}
+              isAwaited={asked.data === null && asked.isLoading}
               range={range}
               whole={whole}
               show={show}
@@ -102,12 +103,13 @@ interface DrawingProps {
   data: Timeline;
   all: Timeline;
   loss: Points | null;
+  isAwaited: boolean; // the loss
   range: Range;
   whole: Range;
   show: (range: Range) => void;
 }
 
-function Drawing({ canvas, data, all, loss, range, whole, show }: DrawingProps) {
+function Drawing({ canvas, data, all, loss, isAwaited, range, whole, show }: DrawingProps) {
   const box = useRef<HTMLDivElement>(null);
   const size = useSize(box, { width: 600, height: 110 });
   const hovered = useSignal<Part | null>(null);
@@ -124,13 +126,13 @@ function Drawing({ canvas, data, all, loss, range, whole, show }: DrawingProps) 
 
   useLayoutEffect(() => {
     const context = prepare(canvas.current!, size.width, size.height);
-    drawLoss(context, loss, place, size.height - BAND - MAP - 24);
+    drawLoss(context, loss, isAwaited, place, size.height - BAND - MAP - 24);
     drawBoxes(context, data.parts, place, size.height - BAND - MAP - 20, isHarmless.value);
     drawSteps(context, range, place, size);
     drawMap(context, all.parts, range, whole, size, right, isHarmless.value);
     if (step !== null && step >= range.first && step <= range.last)
       drawChosen(context, place(step), place(step + 1), size);
-  }, [data, all, loss, range.first, range.last, step, size.width, size.height, scheme.value, isHarmless.value]);
+  }, [data, all, loss, isAwaited, range.first, range.last, step, size.width, size.height, scheme.value, isHarmless.value]);
 
   useEffect(() => {
     const element = canvas.current!;

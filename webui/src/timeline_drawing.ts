@@ -31,6 +31,7 @@ function lossOf(loss: Points, at: number): number | null {
 export function drawLoss(
   context: Context,
   points: Points | null,
+  isAwaited: boolean,
   place: (step: number) => number,
   bottom: number,
 ): void {
@@ -39,7 +40,7 @@ export function drawLoss(
   if (!points || !losses.length) {
     context.fillStyle = colour("--dim");
     context.font = "11px system-ui, sans-serif";
-    context.fillText("no loss was recognised", LEFT + 4, 28);
+    context.fillText(isAwaited ? "looking for the loss …" : "no loss was recognised", LEFT + 4, 28);
     return;
   }
   const [low, high] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];

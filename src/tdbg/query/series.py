@@ -17,7 +17,7 @@ from tdbg.query.rows import Rows
 from tdbg.store.reader import Trace
 
 MOST_POINTS = 240
-_MOST_ROWS = 2_000_000  # of a portion that is aggregated at once
+_MOST_ROWS = 1_000_000  # of a portion that is aggregated at once
 _OUTPUT = f"flags & {int(Flag.EVIDENCE)} = 0"
 _SQUARES = "(elements - nan - neg_inf - pos_inf) * (mean * mean + std * std)"
 _IS_MEASURED = f"nan + neg_inf + pos_inf < elements AND isfinite({_SQUARES})"

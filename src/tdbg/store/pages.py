@@ -23,7 +23,8 @@ from tdbg.store.format import SCHEMAS
 from tdbg.store.segments import Segment, columns_of, conform, open_sealed
 from tdbg.store.tables import ProcessTables
 
-_MOST_PAGES = 12  # that are remembered, of about 65,536 rows each
+_MOST_PAGES = 12  # of which columns are remembered, of about 65,536 rows each
+_MOST_WHOLE = 4  # that are remembered with all columns, of about 10 MB each
 _MANY = 1 << 18  # rows of which a column is better read whole
 _MOST_SEQ, _MOST_FLAGS = (1 << 63) - 1, (1 << 16) - 1
 _LOST = {"op": -1, "step": -2, "execution": -2, "seq": -1, "shape": -1, "elements": -1, "value": -1}
@@ -50,7 +51,7 @@ class Pages:
         self._tables = tables
         self.pages: list[Page] = []
         self._columns: dict[str, np.ndarray] = {}
-        self._read = lru_cache(_MOST_PAGES)(self._read_page)
+        self._read = lru_cache(_MOST_WHOLE)(self._read_page)
         self._part = lru_cache(_MOST_PAGES * 8)(self._read_part)
         self._open = lru_cache(_MOST_PAGES)(open_sealed)
         self._lock = threading.Lock()

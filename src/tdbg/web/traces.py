@@ -57,8 +57,8 @@ class ServedTrace:
         self._timelines: dict[int, Timeline] = {}
         self._looked = 0.0
         self._state: Any = None
-        self._counted: dict[int, dict[str, Any]] = {}  # by version
-        self._firsts: dict[int, int] = {}  # the same
+        self._first_process: tuple[int, int] | None = None  # as of a version
+        self._counted: dict[int, dict[str, Any]] = {}
         self._may_grow = True  # once more after its program has ended
         self._kept: dict[Any, _Kept] = {}
         self._making: dict[Any, threading.Lock] = {}
@@ -75,21 +75,18 @@ class ServedTrace:
             return self._trace
 
     def process(self, asked: int | None) -> int:
+        """The one that is asked for, else that with the first bad value."""
         with self.lock:
-            processes = self.open().processes
-            if asked is None:
-                return self._first_process()
-        if asked >= len(processes):
-            raise Refused(404, f"there is no process {asked}", f"this trace has {len(processes)}, counted from 0")
-        return asked
-
-    def _first_process(self) -> int:
-        """Only while the lock is held."""
-        if self.version not in self._firsts:
             trace = self.open()
-            found = trace.first_bad() if len(trace.processes) > 1 else None
-            self._firsts = {self.version: int(found["process"]) if found else 0}
-        return self._firsts[self.version]
+            if asked is not None and asked >= len(trace.processes):
+                there = f"this trace has {len(trace.processes)}, counted from 0"
+                raise Refused(404, f"there is no process {asked}", there)
+            if asked is not None or len(trace.processes) == 1:
+                return asked or 0
+            if self._first_process is None or self._first_process[0] != self.version:
+                found = trace.first_bad()
+                self._first_process = self.version, int(found["process"]) if found else 0
+            return self._first_process[1]
 
     def scene(self, process: int) -> TraceScene:
         """All moments together. Only while the lock is held."""
@@ -182,9 +179,9 @@ class ServedTrace:
         return Trace.open(self.path)
 
     @contextmanager
-    def rows_apart(self, purpose: str) -> Iterator[tuple[Trace, Rows]]:
-        """The same with its queries, which questions of one purpose share one after the other."""
-        trace, rows, lock = self.kept(f"rows for {purpose}", self._open_rows)
+    def rows_apart(self) -> Iterator[tuple[Trace, Rows]]:
+        """The same with its queries, kept for those who ask again and again, one after the other."""
+        trace, rows, lock = self.kept("rows", self._open_rows)
         with lock:
             yield trace, rows
 
@@ -193,10 +190,8 @@ class ServedTrace:
         return trace, Rows(trace), threading.Lock()
 
     def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What ``make`` gives, made once for each state of the trace; while it grows fast, less often.
-
-        Never while the lock is held: who makes the answer may be waiting for it.
-        """
+        """What ``make`` gives, made once for each state of the trace; while it grows fast, less often. Not while the
+        lock is held: who makes something may wait for it."""
         with self.lock:
             making = self._making.setdefault(key, threading.Lock())
         with making:

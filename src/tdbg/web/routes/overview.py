@@ -6,7 +6,6 @@ from typing import Any
 
 from tdbg.query.alerts import KINDS, find_alerts
 from tdbg.query.overview import notes, overview
-from tdbg.query.rows import Rows
 from tdbg.query.verdict import Verdict, explain
 from tdbg.query.verdict_links import links
 from tdbg.query.verdict_text import full_lines
@@ -62,10 +61,13 @@ def _summary(trace: ServedTrace) -> dict[str, Any]:
 
 
 def about(asked: Asked) -> dict[str, Any]:
-    process = asked.process()
-    with asked.trace.lock:
-        found = overview(asked.trace.open(), asked.trace.scene(process).read)
-        return {"id": asked.trace.id, "version": asked.trace.version, **found}
+    trace, process = asked.trace, asked.process()
+
+    def make() -> dict[str, Any]:
+        with trace.lock:
+            return {"id": trace.id, "version": trace.version, **overview(trace.open(), trace.scene(process).read)}
+
+    return trace.kept(("overview", process), make)
 
 
 def problems(asked: Asked) -> dict[str, Any]:
@@ -75,11 +77,7 @@ def problems(asked: Asked) -> dict[str, Any]:
 
 
 def verdict_of(trace: ServedTrace) -> Verdict:
-    def find() -> Verdict:
-        apart = trace.apart()
-        return explain(apart, rows=Rows(apart))
-
-    return trace.kept("verdict", find)
+    return trace.kept("verdict", lambda: explain(trace.apart()))
 
 
 def verdict(asked: Asked) -> dict[str, Any]:
@@ -89,12 +87,7 @@ def verdict(asked: Asked) -> dict[str, Any]:
 
 def alerts_of(trace: ServedTrace) -> list[dict[str, Any]]:
     """All of a trace, in the order of time."""
-
-    def find() -> list[dict[str, Any]]:
-        with trace.rows_apart("alerts") as (apart, rows):
-            return find_alerts(apart, rows).to_pylist()
-
-    return trace.kept("alerts", find)
+    return trace.kept("alerts", lambda: find_alerts(trace.apart()).to_pylist())
 
 
 def _why_benign(said: Verdict | None, row: dict[str, Any]) -> str | None:

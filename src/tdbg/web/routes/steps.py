@@ -91,7 +91,7 @@ def _points(
     """With a reader of its own: the rows of an op are spread over the whole trace."""
 
     def find() -> dict[Output, dict[str, Any]]:
-        with trace.rows_apart("histories") as (_, rows):
+        with trace.rows_apart() as (_, rows):
             return histories(rows, process, outputs, first, last, most)
 
     return trace.kept(("history", process, tuple(outputs), first, last, most), find)
@@ -125,7 +125,7 @@ def _range(read: SceneCache, first: int | None, last: int | None) -> tuple[int, 
 
 def _loss_output(trace: ServedTrace, process: int) -> tuple[int, int, str] | None:
     def find() -> tuple[int, int, str] | None:
-        with trace.rows_apart("histories") as (apart, rows):
+        with trace.rows_apart() as (apart, rows):
             return Series(apart, process, rows=rows).loss_output()
 
     return trace.kept(("loss output", process), find)
@@ -152,13 +152,12 @@ def gradients(asked: Asked) -> dict[str, Any]:
     trace, process = asked.trace, asked.process()
 
     def make() -> dict[str, Any]:
-        with trace.rows_apart("gradients") as (apart, rows):
-            series = Series(apart, process, rows=rows)
-            return {
-                "steps_per_point": series.steps_per_point,
-                "layers": [_curve(curve) for curve in series.gradient_by_layer()],
-                "weights": [_curve(curve) for curve in series.weights_by_step()],
-            }
+        series = Series(trace.apart(), process)
+        return {
+            "steps_per_point": series.steps_per_point,
+            "layers": [_curve(curve) for curve in series.gradient_by_layer()],
+            "weights": [_curve(curve) for curve in series.weights_by_step()],
+        }
 
     return trace.kept(("gradients", process), make)
 
