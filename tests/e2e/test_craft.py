@@ -27,6 +27,7 @@ def test_every_key_of_the_help_sheet_is_there(page: Page, address: str) -> None:
     page.wait(f"{FOCUS}.closest('section')?.id === 'pane-layers'", "the next pane")
     page.press("p")
     page.wait(f"{FOCUS}.closest('section')?.id === 'pane-alerts'", "the pane before")
+    page.wait_text(".verdict h1", "Bad values began")
     page.press("v")
     page.wait_text(CHOSEN, "Log:0")
     page.press("]")
@@ -42,7 +43,7 @@ def test_tab_reaches_every_pane_and_shows_where_it_is(page: Page, address: str) 
     page.wait_text("#pane-side", "Log:0")
     page.wait("document.querySelector('#pane-structure .node')")
     seen, unmarked = set(), []
-    for _ in range(250):
+    for _ in range(500):
         page.press("Tab")
         at = page.value(
             "(e => { const style = getComputedStyle(e), pane = e.closest('section, header.top'); "
@@ -69,24 +70,30 @@ def test_everything_to_press_has_a_name(page: Page, address: str) -> None:
     assert page.value(nameless) == []
 
 
+def _open_palette(page: Page) -> None:
+    page.press(":")
+    page.wait(f"{FOCUS}.getAttribute('role') === 'combobox'", "the palette")
+
+
 def test_the_palette_finds_ops_files_and_commands(page: Page, address: str) -> None:
     open_trace(page, address, "slow")
     page.click("button.search")
+    page.wait(f"{FOCUS}.getAttribute('role') === 'combobox'", "the palette")
     page.type("softm")
     page.wait_text("#palette-items", "Softmax:0")
     page.press("Enter")
     page.wait_text("#pane-side", "Softmax")
-    page.press(":")
+    _open_palette(page)
     page.type("layers.py")
     page.wait_text("#palette-items [aria-selected=true]", "layers.py")
     page.press("Enter")
     page.wait_text("#pane-centre .source", "def train_step")
-    page.press(":")
+    _open_palette(page)
     page.type("where did this")
     page.wait_text("#palette-items [aria-selected=true]", "where did this come from?")
     page.press("Enter")
     wait_view(page, side="lineage")
-    page.press(":")
+    _open_palette(page)
     page.type("no such thing at all")
     page.wait("!document.querySelector('#palette-items')?.textContent.includes('where did')", "nothing of before")
     page.press("Escape")

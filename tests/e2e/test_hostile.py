@@ -33,6 +33,7 @@ def test_html_in_names_is_text(page: Page, address: str, traces: Path) -> None:
     page.click(".verdict details.notes summary")
     page.wait_text(".verdict .notes", HOSTILE)
     page.press(":")
+    page.wait("document.activeElement.getAttribute('role') === 'combobox'", "the palette")
     page.type("onerror")
     page.wait_text("#palette-items", NAME)
     page.press("Escape")
