@@ -123,7 +123,9 @@ def test_a_step_by_number_slider_and_palette(page: Page, address: str) -> None:
 
 
 def test_lineage_is_walked_back_to_where_it_began(page: Page, address: str) -> None:
-    open_trace(page, address, "tutorial", "&side=lineage&where=op+%3D%3D+%22Mean%22+and+bad+and+step+%3D%3D+1")
+    open_trace(page, address, "tutorial", "&side=lineage")
+    page.fill("#filter", 'op == "Mean" and bad and step == 1')
+    page.wait_text("#pane-tensors .count", "1 found")
     page.click(".grid-row a")
     page.wait_text(".way", "Log:0")
     way = page.text(".way")

@@ -42,23 +42,20 @@ def test_tab_reaches_every_pane_and_shows_where_it_is(page: Page, address: str) 
     open_origin(page, address)
     page.wait_text("#pane-side", "Log:0")
     page.wait("document.querySelector('#pane-structure .node')")
-    seen, unmarked = set(), []
+    panes = ("alerts", "layers", "steps", "executions", "tensors", "centre", "stack", "structure", "side")
+    wanted = {"top", "verdict", *(f"pane-{name}" for name in panes)}
     for _ in range(500):
         page.press("Tab")
-        at = page.value(
+        pane, is_marked, what = page.value(
             "(e => { const style = getComputedStyle(e), pane = e.closest('section, header.top'); "
-            "if (e === document.body) return null; "  # the page is left
-            "const isMarked = style.outlineStyle !== 'none' || style.boxShadow !== 'none'; "
-            f"return [pane?.id || pane?.className || '?', isMarked, e.outerHTML.slice(0, 120)] }})({FOCUS})"
+            "const isMarked = style.outlineStyle !== 'none' || style.boxShadow !== 'none' || e === document.body; "
+            f"return [pane?.id || pane?.className || '', isMarked, e.outerHTML.slice(0, 120)] }})({FOCUS})"
         )
-        if at is None:
+        assert is_marked, what
+        wanted -= {pane.partition(" ")[0]}
+        if not wanted:
             break
-        seen.add(at[0].split()[0])
-        if not at[1]:
-            unmarked.append(at[2])
-    panes = ("alerts", "layers", "steps", "executions", "tensors", "centre", "stack", "structure", "side")
-    assert {"top", "verdict", *(f"pane-{name}" for name in panes)} <= seen
-    assert not unmarked
+    assert not wanted
 
 
 def test_everything_to_press_has_a_name(page: Page, address: str) -> None:

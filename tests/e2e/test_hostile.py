@@ -26,9 +26,8 @@ def test_html_in_names_is_text(page: Page, address: str, traces: Path) -> None:
     page.wait("document.querySelector('#pane-structure .drawing svg')?.textContent.includes('onerror')", "its node")
     for tab in ("History", "Lineage", "Whole", "Gradients", "Compare"):
         page.click("[role=tab]", tab)
-        page.wait(
-            f"[...document.querySelectorAll('[role=tab][aria-selected=true]')].some(t => t.innerText === {tab!r})"
-        )
+        chosen = "[...document.querySelectorAll('[role=tab][aria-selected=true]')].map(t => t.textContent)"
+        page.wait(f"{chosen}.includes({tab!r})", f"{tab} is chosen")
         page.wait("!document.querySelector('.loading, .stale')", f"{tab} is loaded")
     page.click(".verdict details.notes summary")
     page.wait_text(".verdict .notes", HOSTILE)

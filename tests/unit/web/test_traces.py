@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 from hostile_trace import write_trace
-
 from tdbg.query.trace import Trace
 from tdbg.web.traces import ServedTrace
 
