@@ -27,8 +27,9 @@ $(STAMP215): requirements/tf215.txt $(STAMP)
 	$(BIN215)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
+# Not npm ci: it wants the packages of all platforms in the lock, and not every registry has them. The lock is kept.
 $(NODE_STAMP): webui/package-lock.json
-	cd webui && npm ci --no-audit --no-fund
+	cd webui && npm install --no-save --no-audit --no-fund
 	touch $@
 
 # The page, from webui/ into the package.
