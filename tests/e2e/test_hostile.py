@@ -40,8 +40,6 @@ def test_html_in_names_is_text(page: Page, address: str, traces: Path) -> None:
     page.fill("#shell-line", "lt")
     page.wait_text(".console", "onerror")
     assert page.value(SMUGGLED) == 0
-    report = page.value(
-        "fetch('api/t/hostile/report.html').then(r => r.text()).then(t => new DOMParser()"
-        ".parseFromString(t, 'text/html').querySelectorAll('img, [onerror], script').length)"
-    )
-    assert report == 0
+    report = page.value("fetch('api/t/hostile/report.html').then(r => r.text())")
+    assert "onerror" in report
+    assert "<img" not in report
