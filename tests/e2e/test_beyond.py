@@ -105,6 +105,11 @@ def test_zoom_of_the_timeline(page: Page, address: str) -> None:
     wait_view(page, step="19")
 
 
+def test_alerts_come_onto_the_timeline_when_they_are_found(page: Page, address: str) -> None:
+    open_trace(page, address, "fast", "&step=1")
+    assert "1 retrace" in page.wait_text(".timeline-said", "retrace")
+
+
 def test_a_step_by_number_slider_and_palette(page: Page, address: str) -> None:
     open_trace(page, address, "tutorial")
     page.fill("#step-number", "7")

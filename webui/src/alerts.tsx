@@ -1,12 +1,13 @@
 // Alerts of all kinds, counted; a click leads to the first one. What did no harm is listed apart.
 
+import { useEffect } from "preact/hooks";
 import { ofTrace } from "./api";
-import { verdict } from "./focus";
+import { alerted, verdict } from "./focus";
 import { count, fileName } from "./format";
 import { useLoad } from "./load";
 import { Pane, Show } from "./panes";
 import type { AlertRow, Alerts, HealthAlert } from "./types";
-import { go, hashOf, NOTHING, viewed, type View } from "./view";
+import { go, hashOf, NOTHING, view, viewed, type View } from "./view";
 
 const KINDS: Record<string, { title: string; mark: string; look: string; hint: string }> = {
   bad_values: { title: "NaN/∞", mark: "●", look: "bad", hint: "tensors that hold NaN or infinity" },
@@ -61,6 +62,10 @@ export function AlertList() {
       }),
     () => verdict.value.data !== null,
   ); // a verdict tells which are benign
+  const { data, isLoading } = loaded;
+  useEffect(() => {
+    if (data && !isLoading) alerted.value = view.peek().trace;
+  }, [data, isLoading]);
   const health = verdict.value.data?.alerts ?? [];
   const counts: Record<string, number> = { ...loaded.data?.counts, health: health.length };
   const harmful = ["bad_values", "retrace", "shape_change", "health"].reduce(

@@ -13,13 +13,17 @@ export const PARTS = 300; // of the steps that a timeline shows at most
 const inTrace = (path: string, query: Record<string, number | string | null> = {}) =>
   viewed.trace.value && ofTrace(viewed.trace.value, path, query);
 
+/** The trace whose alerts are here: they take a while, and a timeline that was asked for before lacks them. */
+export const alerted = signal("");
+export const hasAlerts = () => alerted.value === viewed.trace.value;
+
 const loads = {
   traces: load<TraceEntry[]>(
     () => address("traces"),
     () => listed.value,
   ),
   overview: load<Overview>(() => inTrace("overview", { process: viewed.process.value })),
-  timeline: load<Timeline>(() => inTrace("timeline", { process: viewed.process.value, buckets: PARTS })),
+  timeline: load<Timeline>(() => inTrace("timeline", { process: viewed.process.value, buckets: PARTS }), hasAlerts),
   verdict: load<Verdict>(() => inTrace("verdict")),
   tensor: load<TensorDetail>(() =>
     viewed.seq.value === null ? "" : inTrace("tensor", { process: viewed.process.value, seq: viewed.seq.value }),

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
 import { prepare } from "./canvas";
 import { scheme } from "./colours";
-import { goStep, isHarmless, PARTS, steps, timeline } from "./focus";
+import { goStep, hasAlerts, isHarmless, PARTS, steps, timeline } from "./focus";
 import { count, number, seconds } from "./format";
 import { useLoad } from "./load";
 import { Pane, Show } from "./panes";
@@ -30,6 +30,7 @@ export function Steps() {
         to: viewed.to.value,
         buckets: PARTS,
       }),
+    hasAlerts,
   );
   const all = timeline.value;
   const asked = useLoad<Loss>(
