@@ -12,7 +12,7 @@ import { go, hashOf, NOTHING, viewed, type View } from "./view";
 export function VerdictBar() {
   const { data, error, isLoading } = verdict.value;
   // What is going to be said of bad values takes more room: it is kept free, so that nothing jumps.
-  const kind = `${data?.verdict ?? ""}${overview.value.data?.bad ? " roomy" : ""}`;
+  const kind = `${data?.verdict ?? ""}${overview.value.data?.bad === 0 ? "" : " roomy"}`;
   return (
     <section class={`verdict ${kind}`} aria-label="Verdict" aria-busy={isLoading}>
       <div class="said">
