@@ -81,12 +81,10 @@ class Values:
         what = f"the elements of {seen.tensor} were not kept"
         if info.get("imported"):
             return f"{what}; import the dumps again with --values to have them"
-        steps = f" --steps {seen.step}:{seen.step + 1}" if seen.step >= 0 else ""
-        pattern = re.escape(seen.node).replace("'", ".")
-        program = " ".join(str(word) for word in info.get("argv") or ["train.py"])
-        return (
-            f"{what} (mode {info.get('mode', 'unknown')}); tdbg run --mode full{steps} --names '^{pattern}$' {program}"
-        )
+        steps = f"--steps {seen.step}:{seen.step + 1} " if seen.step >= 0 else ""
+        names = shlex.quote(f"^{re.escape(self._program.ops[seen.key.op].name)}$")
+        words = f"tdbg run --mode full {steps}--names {names} {program_words(info)}"
+        return f"{what} (mode {info.get('mode', 'unknown')}); record them with: {words}"
 
 
 def program_words(info: Mapping[str, Any]) -> str:
