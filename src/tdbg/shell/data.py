@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
+from tdbg.shell.array_layout import MOST_WHOLE
 from tdbg.shell.result import Array, Block, Cell, Line, Plot, Result, Span, Table, Text, plain
 
 _PAGE = 1000
@@ -46,10 +47,10 @@ def _telling(result: Result) -> Sequence[Block]:
 
 
 def _rows(table: Table) -> Iterator[dict[str, Any]]:
-    keys = [column.key for column in table.columns]
+    keys = [(n, column.key) for n, column in enumerate(table.columns) if column.key]
     for first in range(0, len(table.rows), _PAGE):
         for row in table.rows[first : first + _PAGE]:
-            yield dict(zip(keys, map(_cell, row), strict=True))
+            yield {key: _cell(row[n]) for n, key in keys}
 
 
 def _cell(cell: Cell) -> Any:
@@ -60,12 +61,10 @@ def _cell(cell: Cell) -> Any:
 
 def _array(array: Array) -> dict[str, Any]:
     values = array.values
-    return {
-        "name": array.name,
-        "dtype": str(values.dtype),
-        "shape": list(values.shape),
-        "values": _listed(values.tolist()),
-    }
+    said = {"name": array.name, "dtype": str(values.dtype), "shape": list(values.shape)}
+    if values.size > MOST_WHOLE and not array.shows_all:
+        return said | {"values": None, "left_out": f"{values.size} elements; -a gives them"}
+    return said | {"values": _listed(values.tolist())}
 
 
 def _listed(value: Any) -> Any:
