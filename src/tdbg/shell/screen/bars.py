@@ -1,4 +1,4 @@
-"""Spans for the left and the right end in; one line of the screen (title, menu, rule, keys) out, with links to click."""
+"""Spans for both ends of a line in; one bar of the screen (title, menu, rule, keys) out, with links to click."""
 
 from __future__ import annotations
 

@@ -35,19 +35,29 @@ class Output(ScrollView, can_focus=True):
         Binding("tab", "link(1)", show=False),
         Binding("shift+tab", "link(-1)", show=False),
         Binding("enter", "follow", show=False),
+        Binding("left", "sideways('left')", show=False),
+        Binding("right", "sideways('right')", show=False),
     ]
 
     class Moved(Message):
         """Other lines are seen now."""
 
+    class Typed(Message):
+        """A key that does not scroll."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
     def __init__(self) -> None:
         super().__init__(id="output")
         self.pages: Pages | None = None
         self.at: tuple[int, int] | None = None
+        self.marked = -1  # the line of the match that was gone to
         self._over: tuple[int, str] | None = None  # the line and link that the mouse is over
 
     def show(self, pages: Pages, top: int, left: int = 0) -> None:
-        self.pages, self.at, self._over = pages, None, None
+        self.pages, self.at, self._over, self.marked = pages, None, None, -1
         self._fit()
         self.go(top, left)
         self.refresh()
@@ -85,6 +95,8 @@ class Output(ScrollView, can_focus=True):
         line = self.pages.line(number)
         if line is None:
             return Strip([Segment("  ·", base + Style(dim=True))]).adjust_cell_length(width, base)
+        if number == self.marked:
+            base += Style(bgcolor=self.app.theme_variables["panel"])
         chosen = self.at[1] if self.at is not None and self.at[0] == number and self.has_focus else -1
         strip = strip_of(line, self.app.theme, base, chosen)
         if self._over is not None and self._over[0] == number:
@@ -107,6 +119,11 @@ class Output(ScrollView, can_focus=True):
             event.stop()
             self.post_message(Followed(link))
 
+    def on_key(self, event: events.Key) -> None:
+        if event.is_printable and event.character:
+            event.stop()
+            self.post_message(self.Typed(event.character))
+
     def on_focus(self) -> None:
         if self.at is None or not self.top <= self.at[0] < self.top + self.rows:
             self.at = None
@@ -115,6 +132,9 @@ class Output(ScrollView, can_focus=True):
 
     def on_blur(self) -> None:
         self.refresh()
+
+    def action_sideways(self, key: str) -> None:
+        self.post_message(self.Typed(key))
 
     def action_follow(self) -> None:
         if self.pages is not None and self.at is not None:

@@ -1,4 +1,4 @@
-"""A layout of any length in; its lines, read ahead a page at a time on the worker, out: never one that must be waited for."""
+"""A layout of any length in; those of its lines that are there out, without waiting: pages are read on the worker."""
 
 from __future__ import annotations
 

@@ -30,7 +30,9 @@ class Palette(Provider):
         for moment in await self._screen_app.moments():
             if found < _MOST and (score := matcher.match(moment.title)) > 0:
                 found += 1
-                help = f"{moment.bad:,} bad of {moment.tensors:,} tensors" if moment.bad else f"{moment.tensors:,} tensors"
+                help = (
+                    f"{moment.bad:,} bad of {moment.tensors:,} tensors" if moment.bad else f"{moment.tensors:,} tensors"
+                )
                 act = partial(self._screen_app.type_line, f"steps {moment.number}")
                 yield Hit(score, matcher.highlight(moment.title), act, help=help)
 

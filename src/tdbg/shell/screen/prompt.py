@@ -1,8 +1,7 @@
-"""Keys in; lines that a person typed out: with a menu of completions, history by prefix and a ghost of what may follow."""
+"""Keys in; typed lines out: with a menu of completions, history by prefix and a ghost of what may follow."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -47,6 +46,13 @@ class Prompt(Input):
 
     class Completing(Message):
         """Tab was pressed: what could stand here?"""
+
+    class Moved(Message):
+        """A key that moves the cursor, while there is nothing to move in: it is for the output."""
+
+        def __init__(self, way: str) -> None:
+            super().__init__()
+            self.way = way
 
     class Left(Message):
         """Tab in an empty prompt: on to the links of the output."""
@@ -94,6 +100,18 @@ class Prompt(Input):
             self.fill(self._found[self._at] if self._at >= 0 else self._typed)
         return None
 
+    def action_home(self, select: bool = False) -> None:
+        super().action_home(select) if self.value else self.post_message(self.Moved("home"))
+
+    def action_end(self, select: bool = False) -> None:
+        super().action_end(select) if self.value else self.post_message(self.Moved("end"))
+
+    def action_cursor_left(self, select: bool = False) -> None:
+        super().action_cursor_left(select) if self.value else self.post_message(self.Moved("left"))
+
+    def action_cursor_right(self, select: bool = False) -> None:
+        super().action_cursor_right(select) if self.value else self.post_message(self.Moved("right"))
+
     def action_complete(self, by: int) -> None:
         menu = self.screen.query_one(Menu)
         if menu.display:
@@ -111,7 +129,7 @@ class Prompt(Input):
         if len(found) == 1:
             menu.close()
             return self.accept(found[0].text, " ")
-        shared = os.path.commonprefix([one.text for one in found])
+        shared = _shared([one.text for one in found])
         if len(shared) > len(self._word()):
             self.accept(shared)
         menu.open(found)
@@ -133,6 +151,13 @@ class Prompt(Input):
         if not words or before[-1:].isspace():
             return ""
         return before[words[-1].start :] if quoted else words[-1].text
+
+
+def _shared(texts: Sequence[str]) -> str:
+    """What all of them begin with."""
+    first, last = min(texts), max(texts)
+    same = next((n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    return first[:same]
 
 
 class Menu(Widget):

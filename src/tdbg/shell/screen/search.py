@@ -26,13 +26,14 @@ class Search:
     def is_done(self) -> bool:
         return self.looked >= self._length or len(self.matches) >= _MOST
 
-    def look(self) -> None:
-        """On the worker: the next piece."""
+    def look(self) -> int:
+        """On the worker: the next piece; how far it has come."""
         end = min(self.looked + _PIECE, self._length)
         lines = self._layout.lines(self.looked, end)
         matches = (n for n, line in enumerate(lines, self.looked) if self._expression.search(plain(line)))
         self.matches += matches
         self.looked = end
+        return end
 
     def after(self, line: int, by: int) -> int | None:
         """The next match behind a line (or before it), round and round; None when there is none."""

@@ -38,7 +38,7 @@ class Room:
 
     def lay_out(self, line: str, result: Result, view: View | None = None) -> Shown:
         view = view or view_of(result)
-        panel = beside(view.shown(), PANEL_WIDTH - 2) if view and self.width >= WITH_PANEL else []
+        panel = beside(view.shown, PANEL_WIDTH - 2) if view and self.width >= WITH_PANEL else []
         width = self.width - (PANEL_WIDTH if panel else 0) - 1
         pages = Pages(Layout(result, width), self._worker, self._on_ready)
         pages.load(result.top - 1, self.height + 2)

@@ -1,4 +1,4 @@
-"""A result that shows an array in; the same result at one page of its leading dimensions, and what stands beside it, out."""
+"""A result with an array in; the same at one page of its leading dimensions, and what stands beside it, out."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ _BARS = 12
 
 @dataclass(frozen=True)
 class View:
-    """``whole`` is what the command gave; ``page`` counts over the leading dimensions, -1 shows all of it."""
+    """``whole`` is what the command gave, with ``array`` in it; ``shown`` is the page looked at. ``page`` counts
+    over the leading dimensions, -1 is all of it."""
 
     whole: Result
     array: Array
+    shown: Array
     page: int = -1
 
     @property
@@ -34,11 +36,11 @@ class View:
 
     def turned(self, by: int) -> View:
         """The next page, round and round; before the first is the whole."""
-        if not self.pages:
-            return self
-        return replace(self, page=(self.page + 1 + by) % (self.pages + 1) - 1)
+        page = (self.page + 1 + by) % (self.pages + 1) - 1
+        turned = replace(self, page=page)
+        return replace(turned, shown=turned._part())
 
-    def shown(self) -> Array:
+    def _part(self) -> Array:
         if self.page < 0:
             return self.array
         at = self.indices()
@@ -48,7 +50,7 @@ class View:
 
     def result(self) -> Result:
         """With the page in place of the whole array."""
-        blocks = [self.shown() if block is self.array else block for block in self.whole.blocks]
+        blocks = [self.shown if block is self.array else block for block in self.whole.blocks]
         return replace(self.whole, blocks=blocks)
 
     def bar(self) -> tuple[Line, Line]:
@@ -59,7 +61,8 @@ class View:
         if not self.pages:
             return left, (Span("@[i,j] jumps to an element ", "dim"),)
         count = f"{self.page + 1:,} of {self.pages:,}" if self.page >= 0 else f"all {self.pages:,}"
-        return left, (Span("◀", "link", "!turn(-1)"), Span(f" {count} ", "title"), Span("▶", "link", "!turn(1)"), Span(" "))
+        back, forward = Span(" ◀ ", "title", "!turn(-1)"), Span(" ▶ ", "title", "!turn(1)")
+        return left, (Span("←", "key"), back, Span(f" {count} ", "title"), forward, Span("→ ", "key"))
 
 
 def view_of(result: Result) -> View | None:
@@ -67,7 +70,7 @@ def view_of(result: Result) -> View | None:
     arrays = [block for block in result.blocks if isinstance(block, Array)]
     if len(arrays) != 1 or getattr(arrays[0].values, "ndim", 0) < 1:
         return None
-    return View(result, arrays[0])
+    return View(result, arrays[0], arrays[0])
 
 
 def beside(array: Array, width: int) -> list[Line]:

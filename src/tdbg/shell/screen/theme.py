@@ -5,6 +5,7 @@ NaN is magenta, infinite orange, zero grey, negative blue, positive green; every
 
 from __future__ import annotations
 
+import os
 import re
 from functools import lru_cache
 
@@ -101,6 +102,16 @@ def style_of(role: str, link: str, theme: str) -> Style:
 def visible(text: str) -> str:
     """Nothing in a name or a program's text may move the cursor."""
     return _CONTROL.sub("�", text.replace("\t", "    "))
+
+
+def visible_lines(text: str) -> str:
+    return "\n".join(visible(line) for line in text.splitlines())
+
+
+def preferred() -> str:
+    """The colours that suit the terminal, where it tells its background (COLORFGBG); else the dark ones."""
+    background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
+    return LIGHT.name if background in ("7", "15") else DARK.name
 
 
 def strip_of(line: Line, theme: str, base: Style, chosen: int = -1) -> Strip:

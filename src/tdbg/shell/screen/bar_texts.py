@@ -1,0 +1,78 @@
+"""Where the debugger stands in; the words of the title, the rule and the keys out."""
+
+from __future__ import annotations
+
+from tdbg.shell.result import Line, Span
+from tdbg.shell.screen.shown import Shown
+from tdbg.shell.visited import Visited
+
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+def title(scene: str, held: str, visited: Visited, news: str) -> tuple[Line, Line]:
+    """``held``: the headline of a program that waits. ``news``: what a growing trace has gained."""
+    left = [Span(" tdbg", "user"), Span(" · ", "dim"), Span(scene, "title")]
+    if held:
+        left += [Span(" · ", "dim"), Span(held, "warning")]
+    right = [Span(f"{news}  ", "good", "!refresh_scene")] if news else []
+    has_before, has_after = visited.at > 0, visited.at + 1 < len(visited.screens)
+    right += [
+        Span(" ◀ ", "title" if has_before else "dim", "!type('prev')" if has_before else ""),
+        Span(" ▶ ", "title" if has_after else "dim", "!type('next')" if has_after else ""),
+        Span(f" {visited.at + 1} of {len(visited.screens)} " if visited.screens else " history ", "dim"),
+    ]
+    return tuple(left), tuple(right)
+
+
+def rule(shown: Shown | None, top: int, rows: int, match: int, printed: int) -> tuple[Line, Line]:
+    """``match``: the line of the match that was gone to. ``printed``: bytes that the program has printed."""
+    if shown is None:
+        return (Span("──", "dim"),), ()
+    left = [Span("── ", "dim"), Span(shown.line, "title"), Span(" ", "dim")]
+    if shown.search is not None:
+        left += [
+            Span("─ ", "dim"),
+            Span(f"/{shown.search.pattern}", "match"),
+            Span(f" {shown.search.place(match)} ", "user"),
+        ]
+        if not shown.search.is_done:
+            left += [Span(f"(looked at {shown.search.looked:,} lines) ", "dim")]
+    if printed:
+        left += [Span("─ ", "dim"), Span(f"the program printed {printed:,} bytes · F4 ", "warning", "!printed")]
+    count = len(shown.pages)
+    last = min(top + rows, count)
+    place = f" {count:,} lines ──" if count <= rows else f" lines {top + 1:,}–{last:,} of {count:,} ──"
+    return tuple(left), (Span(place, "dim"),)
+
+
+def working(line: str, seconds: float) -> tuple[Line, Line]:
+    spinner = _SPINNER[int(seconds * 10) % len(_SPINNER)]
+    left = (Span("── ", "dim"), Span(f"{spinner} {line} ", "user"), Span(f"{seconds:.1f} s ", "number"))
+    return left, (Span(" Esc", "key", "!back_out"), Span(" stops it ──", "dim"))
+
+
+# What a key does, and the least width at which it is named.
+_KEYS = (
+    ("Enter", "run", "", 0),
+    ("F1", "help", "!type('help')", 0),
+    ("F3", "why", "!type('why')", 0),
+    ("/", "search", "!fill('/')", 0),
+    ("Tab", "links", "!links", 84),
+    ("Alt-←", "back", "!type('prev')", 50),
+    ("Alt-→", "forward", "!type('next')", 100),
+    ("PgDn", "scroll", "!scroll('page_down')", 110),
+    ("^P", "palette", "!command_palette", 70),
+    ("^Q", "quit", "!leave", 0),
+)
+
+
+def keys(width: int, in_output: bool, has_search: bool) -> Line:
+    spans: list[Span] = []
+    for key, meaning, link, least in _KEYS:
+        if in_output and key in ("Enter", "Tab"):
+            meaning = {"Enter": "follow", "Tab": "next link"}[key]
+        elif in_output and has_search and key == "/":
+            key, meaning, link = "n N", "matches", "!match(1)"
+        if width >= least:
+            spans += [Span(f" {key}", "key", link), Span(f" {meaning} ", "", link)]
+    return tuple(spans)
