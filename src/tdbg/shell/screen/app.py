@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 from rich.text import Text as RichText
-from textual import events
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal
+from textual.message import Message
 from textual.widgets import Static
 
 from tdbg.capture.control import Action, Pause
@@ -37,6 +37,16 @@ from tdbg.shell.screen.terminal import Terminal
 from tdbg.shell.screen.worker import Stopped
 
 _PATIENCE = 0.15  # seconds after which a command counts as a long one
+
+
+class Body(Horizontal):
+    """The output and what stands beside it."""
+
+    class Resized(Message):
+        pass
+
+    def on_resize(self) -> None:
+        self.post_message(self.Resized())
 
 
 class ScreenApp(App[Action]):
@@ -68,7 +78,7 @@ class ScreenApp(App[Action]):
         yield Bar(id="title")
         yield Bar(id="links")
         yield Bar(id="slice")
-        with Horizontal(id="body"):
+        with Body(id="body"):
             yield Output()
             yield Side()
         yield Static(id="message")
@@ -108,13 +118,9 @@ class ScreenApp(App[Action]):
         body = self.query_one("#body").size
         self.desk.room.width, self.desk.room.height = body.width or self.size.width, body.height or self.size.height
 
-    async def on_resize(self, event: events.Resize) -> None:
-        narrow = self.size.width < 80
-        self.query_one("#hint").display = not narrow
-        self.call_after_refresh(self._fit)
-
-    def _fit(self) -> None:
+    def on_body_resized(self) -> None:
         before = self.desk.room.width
+        self.query_one("#hint").display = self.size.width >= 80
         self._measure()
         if self.shown is not None and self.desk.room.width != before:
             self.show_again(partial(self.desk.again, self.shown), self.query_one(Output).top)

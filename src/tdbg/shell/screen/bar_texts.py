@@ -51,28 +51,29 @@ def working(line: str, seconds: float) -> tuple[Line, Line]:
     return left, (Span(" Esc", "key", "!back_out"), Span(" stops it ──", "dim"))
 
 
-# What a key does, and the least width at which it is named.
+# What a key does; those that are worth most have the smallest number, and are shown where there is little room.
 _KEYS = (
-    ("Enter", "run", "", 0),
-    ("F1", "help", "!type('help')", 0),
-    ("F3", "why", "!type('why')", 0),
-    ("/", "search", "!fill('/')", 0),
-    ("Tab", "links", "!links", 84),
-    ("Alt-←", "back", "!type('prev')", 50),
-    ("Alt-→", "forward", "!type('next')", 100),
-    ("PgDn", "scroll", "!scroll('page_down')", 110),
-    ("^P", "palette", "!command_palette", 70),
-    ("^Q", "quit", "!leave", 0),
+    (1, "Enter", "run", ""),
+    (1, "F1", "help", "!type('help')"),
+    (2, "F3", "why", "!type('why')"),
+    (3, "/", "search", "!fill('/')"),
+    (5, "Tab", "links", "!links"),
+    (4, "Alt-←", "back", "!type('prev')"),
+    (7, "Alt-→", "forward", "!type('next')"),
+    (8, "PgDn", "scroll", "!scroll('page_down')"),
+    (6, "^P", "palette", "!command_palette"),
+    (1, "^Q", "quit", "!leave"),
 )
+_IN_OUTPUT = {"Enter": "follow", "Tab": "next link"}
 
 
 def keys(width: int, in_output: bool, has_search: bool) -> Line:
-    spans: list[Span] = []
-    for key, meaning, link, least in _KEYS:
-        if in_output and key in ("Enter", "Tab"):
-            meaning = {"Enter": "follow", "Tab": "next link"}[key]
-        elif in_output and has_search and key == "/":
+    entries = []
+    for worth, key, meaning, link in _KEYS:
+        if in_output and has_search and key == "/":
             key, meaning, link = "n N", "matches", "!match(1)"
-        if width >= least:
-            spans += [Span(f" {key}", "key", link), Span(f" {meaning} ", "", link)]
-    return tuple(spans)
+        meaning = _IN_OUTPUT.get(key, meaning) if in_output else meaning
+        entries.append((worth, Span(f" {key}", "key", link), Span(f" {meaning} ", "", link)))
+    while sum(len(key.text) + len(meaning.text) for _, key, meaning in entries) >= width and len(entries) > 1:
+        entries.remove(max(entries, key=lambda entry: entry[0]))
+    return tuple(span for _, key, meaning in entries for span in (key, meaning))
