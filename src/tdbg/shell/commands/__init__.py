@@ -11,11 +11,24 @@ from tdbg.shell.command import Command
 # In the order of ``help``. Each is a file of this folder with a class ``Command``.
 NAMES: tuple[str, ...] = (
     "run",
+    "run_info",
+    "print_feed",
     "list_tensors",
+    "print_tensor",
+    "eval",
+    "node_info",
+    "list_inputs",
+    "list_outputs",
+    "list_source",
+    "print_source",
+    "list_profile",
+    "config",
+    "help",
     "version",
     "exit",
     "prev",
     "next",
+    "mouse",
 )
 
 
