@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 
+from tdbg import native
 from tdbg.capture import faults
 from tdbg.capture.control import Action, Kind, Pause
 from tdbg.shell.engine import Engine
@@ -17,8 +18,9 @@ def show(engine: Engine, pause: Pause | None = None, first: str = "") -> Action 
     """None: the terminal is gone."""
     from tdbg.shell.screen.keys import DebuggerScreen
     from tdbg.shell.screen.printed import Printed
+    from tdbg.shell.screen.terminal import LEAVE
 
-    with Printed() as printed:
+    with Printed() as printed, native.guarded_terminal(printed.terminal, printed.file, LEAVE.encode()):
         app = DebuggerScreen(engine, pause, first, printed)
         thread = threading.Thread(target=app.run, name="tdbg-screen")
         thread.start()
