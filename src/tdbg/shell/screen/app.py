@@ -30,12 +30,13 @@ from tdbg.shell.screen.palette import Palette
 from tdbg.shell.screen.printed import Printed
 from tdbg.shell.screen.prompt import Menu, Prompt
 from tdbg.shell.screen.questions import Answer, Question
-from tdbg.shell.screen.shown import Shown
+from tdbg.shell.screen.shown import Shown, beside_of
 from tdbg.shell.screen.side import Side
 from tdbg.shell.screen.style import CSS
 from tdbg.shell.screen.terminal import Terminal
 from tdbg.shell.screen.worker import Stopped
 
+_LOOK_EVERY = 2.0  # seconds, for what a program has recorded since
 _PATIENCE = 0.15  # seconds after which a command counts as a long one
 
 
@@ -66,7 +67,8 @@ class ScreenApp(App[Action]):
         self.desk = Desk(engine, self._pages_ready)
         self.shown: Shown | None = None
         self.match = -1  # the line of the match that was gone to
-        self.news = ""
+        self.fresh = 0  # tensors that were recorded since the screen was made
+        self._known = -1
         self._running_loop: asyncio.AbstractEventLoop | None = None
         self._job: Future | None = None
         self._doing, self._since = "", 0.0
@@ -100,6 +102,7 @@ class ScreenApp(App[Action]):
             self.query_one(name).display = False
         self.query_one(Prompt).focus()
         self.set_interval(0.1, self._tick)
+        self.set_timer(_LOOK_EVERY, self._look)
         self.call_after_refresh(self._begin)
         if not self.has_mouse:
             self.set_mouse(False)
@@ -242,9 +245,20 @@ class ScreenApp(App[Action]):
         piece.display = shown.view is not None
         if shown.view is not None:
             piece.show(*shown.view.bar())
-        self.query_one(Side).show(shown.panel)
+        side = self.query_one(Side)
+        side.display = shown.has_panel
+        side.show(())
+        if shown.has_panel:
+            self.run_worker(self._count(shown))
         output.show(shown.pages, *place)
         self._update()
+
+    async def _count(self, shown: Shown) -> None:
+        """What stands beside a tensor comes when it is counted."""
+        with suppress(Exception):
+            lines = await asyncio.wrap_future(self.desk.worker.submit(partial(beside_of, shown)))
+            if self.shown is shown:
+                self.query_one(Side).show(lines)
 
     def show_again(self, job: Callable[[], Shown | None], top: int) -> None:
         """The same screen, made anew."""
@@ -330,6 +344,16 @@ class ScreenApp(App[Action]):
         widget.display = bool(message)
         widget.update(RichText(theme.visible_lines(message), theme.style_of(style, "", self.theme)))
 
+    async def _look(self) -> None:
+        """A trace that grows is said to; what is shown stays as it is."""
+        began = time.monotonic()
+        with suppress(Exception):
+            count = await asyncio.wrap_future(self.desk.worker.submit(self.desk.look))
+            if count >= 0:
+                self._known, before = count, self._known
+                self.fresh += max(count - before, 0) if before >= 0 else 0
+        self.set_timer(max(_LOOK_EVERY, 10 * (time.monotonic() - began)), self._look)
+
     def _tick(self) -> None:
         waited = time.monotonic() - self._since
         if self._job is not None and waited > _PATIENCE:
@@ -343,7 +367,7 @@ class ScreenApp(App[Action]):
         output = self.query_one(Output)
         held = self.pause.headline if self.pause else ""
         scene = theme.visible(self.engine.scene.title)
-        self.query_one("#title", Bar).show(*bar_texts.title(scene, held, self.engine.visited, self.news))
+        self.query_one("#title", Bar).show(*bar_texts.title(scene, held, self.engine.visited, self.fresh))
         printed = self.printed.size() if self.printed else 0
         if self._job is None or time.monotonic() - self._since < _PATIENCE:
             rule = bar_texts.rule(self.shown, output.top, output.rows, self.match, printed)

@@ -9,12 +9,12 @@ from tdbg.shell.visited import Visited
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
-def title(scene: str, held: str, visited: Visited, news: str) -> tuple[Line, Line]:
-    """``held``: the headline of a program that waits. ``news``: what a growing trace has gained."""
+def title(scene: str, held: str, visited: Visited, fresh: int) -> tuple[Line, Line]:
+    """``held``: the headline of a program that waits. ``fresh``: tensors that a growing trace has gained."""
     left = [Span(" tdbg", "user"), Span(" · ", "dim"), Span(scene, "title")]
     if held:
         left += [Span(" · ", "dim"), Span(held, "warning")]
-    right = [Span(f"{news}  ", "good", "!refresh_scene")] if news else []
+    right = [Span(f"+{fresh:,} new · F5 ", "good", "!refresh_scene")] if fresh else []
     has_before, has_after = visited.at > 0, visited.at + 1 < len(visited.screens)
     right += [
         Span(" ◀ ", "title" if has_before else "dim", "!type('prev')" if has_before else ""),

@@ -10,10 +10,10 @@ from tdbg.capture.control import Pause
 from tdbg.scene import Moment
 from tdbg.shell.command import Completion
 from tdbg.shell.engine import Engine
-from tdbg.shell.result import Result, Span, Text
+from tdbg.shell.result import Array, Result, Span, Text
 from tdbg.shell.screen.search import Search
 from tdbg.shell.screen.shown import Room, Shown
-from tdbg.shell.screen.tensor_view import View
+from tdbg.shell.screen.tensor_view import View, view_of
 from tdbg.shell.screen.worker import Worker
 
 _KEPT = 200
@@ -32,7 +32,7 @@ class Desk:
     def __init__(self, engine: Engine, on_ready: Callable[[], None]) -> None:
         self.engine, self.worker = engine, Worker()
         self.room = Room(self.worker, on_ready)
-        self._views: dict[int, View] = {}  # by the array that shows one page of them
+        self._views: dict[int, tuple[Array, View]] = {}  # by the array that shows a part of one
 
     def begin(self, pause: Pause) -> Outcome:
         """What a held program is shown with: the lines that it says, then its first command's."""
@@ -47,11 +47,29 @@ class Desk:
         return Outcome(result, self._lay_out(pause.first, result))
 
     def perform(self, line: str) -> Outcome:
-        result = self.engine.execute(line)
+        result = self._go_to_element(line) if line.startswith("@") else self.engine.execute(line)
         if result.is_error or result.asks or result.action or not result.blocks:
             return Outcome(result, None)
         shown = self.engine.visited.shown
         return Outcome(result, self._lay_out(shown.line if shown and shown.result is result else line, result))
+
+    def _go_to_element(self, line: str) -> Result:
+        """Where only the neighbours of an element are shown then, pages and numbers stay those of the whole."""
+        screen = self.engine.visited.shown
+        view = self._view_in(screen.result) if screen else None
+        if screen is not None and view is not None:
+            self.engine.visited.replace(replace(view.result(), search=screen.result.search))
+        result = self.engine.execute(line)
+        found = view_of(result)
+        if view is not None and found is not None and found.array is not view.shown:
+            self._keep(found.array, view)
+        return result
+
+    def look(self) -> int:
+        """Reads what a program has recorded since; how many tensors there are now, -1 when nothing is new."""
+        if not self.engine.scene.refresh():
+            return -1
+        return sum(moment.tensors for moment in self.engine.scene.moments())
 
     def aside(self, title: str, result: Result) -> Shown:
         """Something that is not one of the screens visited."""
@@ -85,9 +103,7 @@ class Desk:
         if shown.view is None or not shown.view.pages:
             return shown
         view = shown.view.turned(by)
-        self._views[id(view.shown)] = view
-        for oldest in list(self._views)[:-_KEPT]:
-            del self._views[oldest]
+        self._keep(view.shown, view)
         return self._changed(shown, replace(view.result(), search=shown.result.search, top=0))
 
     def complete(self, line: str) -> list[Completion]:
@@ -105,7 +121,15 @@ class Desk:
         return new
 
     def _lay_out(self, line: str, result: Result) -> Shown:
-        known = (self._views.get(id(block)) for block in result.blocks)
-        shown = self.room.lay_out(line, result, next((view for view in known if view is not None), None))
+        shown = self.room.lay_out(line, result, self._view_in(result))
         self.engine.width = shown.width
         return shown
+
+    def _view_in(self, result: Result) -> View | None:
+        known = (self._views[id(block)][1] for block in result.blocks if id(block) in self._views)
+        return next(known, None) or view_of(result)
+
+    def _keep(self, array: Array, view: View) -> None:
+        self._views[id(array)] = (array, view)
+        for oldest in list(self._views)[:-_KEPT]:
+            del self._views[oldest]

@@ -96,7 +96,7 @@ class DebuggerScreen(ScreenApp):
 
     def action_refresh_scene(self) -> None:
         if self.shown is not None:
-            self.news = ""
+            self.fresh = 0
             self.type_line(self.shown.line)
 
     def action_colours(self) -> None:

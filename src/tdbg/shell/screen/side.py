@@ -13,7 +13,7 @@ from tdbg.shell.screen.theme import strip_of
 
 
 class Side(Widget):
-    """Hidden when there are no lines."""
+    """Numbers of a tensor that is shown."""
 
     ALLOW_SELECT = False
 
@@ -24,7 +24,7 @@ class Side(Widget):
         self._lines: Sequence[Line] = ()
 
     def show(self, lines: Sequence[Line]) -> None:
-        self._lines, self.display = lines, bool(lines)
+        self._lines = lines
         self.refresh()
 
     def render_line(self, y: int) -> Strip:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import prod
 
 import numpy as np
 
+from tdbg.model import Summary
+from tdbg.native.reference import DTYPES
+from tdbg.shell.numeric_summary import histogram, summary_of
 from tdbg.shell.result import Array, Line, Result, Span
 
 PANEL_WIDTH = 34
-_MOST = 20_000_000  # elements that the panel counts at once; of more, an even sample
-_BARS = 12
+_MOST_COUNTED = 500_000_000  # bytes; more are not read without being asked for
+_MOST_SORTED = 2_000_000  # elements of a histogram; of more, an even sample
 
 
 @dataclass(frozen=True)
@@ -73,58 +77,60 @@ def view_of(result: Result) -> View | None:
     return View(result, arrays[0], arrays[0])
 
 
+def has_numbers(array: Array) -> bool:
+    """Whether something can stand beside it."""
+    return array.values.size > 0 and array.values.dtype.name in DTYPES
+
+
 def beside(array: Array, width: int) -> list[Line]:
-    """Counts, extremes and a histogram of the elements; nothing for what is no number."""
+    """Counts, extremes and a histogram of the elements."""
     values = array.values
-    if values.dtype.kind not in "fiub" and values.dtype.name not in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
-        return []
-    flat, is_sample = _elements(values)
-    numbers = flat.astype(np.float64)
-    finite = numbers[np.isfinite(numbers)]
-    lines: list[Line] = [(Span("Elements", "title"), Span(f" {values.size:>{width - 9},}"))]
-    if is_sample:
-        lines.append((Span(f"below: an even sample of {flat.size:,}", "dim"),))
-    for label, style, count in _counts(numbers):
-        if count:
-            share = f"{100 * count / numbers.size:.3g}%"
-            lines.append((Span(f"{label:<9}", style), Span(f"{count:>{width - 17},}"), Span(f"{share:>8}", "dim")))
-    if not finite.size:
+    lines: list[Line] = [(Span("Elements", "title"), Span(f"{values.size:>{width - 8},}"))]
+    if values.nbytes > _MOST_COUNTED or (not values.flags.c_contiguous and values.nbytes > _MOST_COUNTED // 10):
+        return [*lines, (), (Span("too many to count unasked:", "dim"),), (Span("pt -s NAME counts them", "dim"),)]
+    summary = summary_of(values)
+    if summary is None:
         return lines
-    lines.append(())
-    for label, value in (("min", finite.min()), ("max", finite.max()), ("mean", finite.mean()), ("std", finite.std())):
-        style = "negative" if value < 0 else "number"
-        lines.append((Span(f"{label:<9}", "dim"), Span(f"{value:>{width - 9}.6g}", style)))
-    return [*lines, (), *_histogram(finite, width)]
+    for label, style, count in _counts(summary):
+        if count:
+            share = f"{100 * count / summary.elements:.3g}%"
+            lines.append((Span(f"{label:<9}", style), Span(f"{count:>{width - 17},}"), Span(f"{share:>8}", "dim")))
+    if not summary.negative + summary.zero + summary.positive:
+        return lines
+    extremes = (("min", summary.min), ("max", summary.max), ("mean", summary.mean), ("std", summary.std))
+    stated = [(Span(f"{label:<9}", "dim"), Span(f"{value:>{width - 9}.7g}", _sign(value))) for label, value in extremes]
+    return [*lines, (), *stated, (), *_bars(values, width)]
 
 
-def _elements(values: np.ndarray) -> tuple[np.ndarray, bool]:
-    if values.size <= _MOST:
-        return values.reshape(-1), False
-    every = values.size // _MOST + 1
-    return np.asarray(values.flat[::every]) if values.flags.c_contiguous else values.reshape(-1)[::every], True
+def _sign(value: float) -> str:
+    return "negative" if value < 0 else "number"
 
 
-def _counts(numbers: np.ndarray) -> Sequence[tuple[str, str, int]]:
+def _counts(summary: Summary) -> Sequence[tuple[str, str, int]]:
     return (
-        ("nan", "nan", int(np.isnan(numbers).sum())),
-        ("-inf", "inf", int(np.isneginf(numbers).sum())),
-        ("+inf", "inf", int(np.isposinf(numbers).sum())),
-        ("negative", "negative", int(((numbers < 0) & np.isfinite(numbers)).sum())),
-        ("zero", "zero", int((numbers == 0).sum())),
-        ("positive", "positive", int(((numbers > 0) & np.isfinite(numbers)).sum())),
+        ("nan", "nan", summary.nan),
+        ("-inf", "inf", summary.neg_inf),
+        ("+inf", "inf", summary.pos_inf),
+        ("negative", "negative", summary.negative),
+        ("zero", "zero", summary.zero),
+        ("positive", "positive", summary.positive),
     )
 
 
-def _histogram(finite: np.ndarray, width: int) -> list[Line]:
-    low, high = float(finite.min()), float(finite.max())
-    if low == high or not np.isfinite(high - low):
+def _bars(values: np.ndarray, width: int) -> list[Line]:
+    if values.dtype.kind == "c":
         return []
-    counts, edges = np.histogram(finite, bins=_BARS, range=(low, high))
-    room = width - 10
-    lines: list[Line] = [(Span("Histogram", "title"), Span(" of the finite ones", "dim"))]
-    for count, left, right in zip(counts, edges, edges[1:], strict=False):
+    flat = values.reshape(-1)
+    every = -(-flat.size // _MOST_SORTED)
+    counts, edges = histogram(flat[::every])
+    if len(counts) < 2:
+        return []
+    said = f" of every {every}th" if every > 1 else " of the finite ones"
+    lines: list[Line] = [(Span("Histogram", "title"), Span(said, "dim"))]
+    room = width - 11
+    for count, (left, right) in zip(counts.tolist(), pairwise(edges), strict=True):
         eighths = round(8 * room * count / counts.max()) or (1 if count else 0)
         bar = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
         style = "negative" if right <= 0 else "positive" if left >= 0 else "zero"
-        lines.append((Span(f"{left:>9.3g} ", "dim"), Span(bar, style)))
+        lines.append((Span(f"{left:>10.4g} ", "dim"), Span(bar, style)))
     return lines
