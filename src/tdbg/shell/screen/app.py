@@ -113,7 +113,15 @@ class ScreenApp(App[Action]):
         if self.pause is not None:
             self._do(self.pause.first, partial(self.desk.begin, self.pause))
         elif self.first:
-            self.type_line(self.first)
+            self.run_worker(self._open())
+
+    async def _open(self) -> None:
+        """The first screen, and whether something is wrong here."""
+        await self._perform(self.first, partial(self.desk.perform, self.first))
+        moment = self.engine.scene.moment
+        if moment is not None and moment.bad:
+            said = f"{moment.title}: {moment.bad:,} of {moment.tensors:,} tensors hold bad values"
+            self.say(f"{said} · F3 tells why · lt -f has_inf_or_nan lists them", "warning")
 
     def on_unmount(self) -> None:
         self.desk.worker.close()
