@@ -113,7 +113,9 @@ class Runs(Moments):
         return np.flatnonzero(~inside)
 
     def _moment_of(self, step: int, execution: int) -> int:
-        return next((run.number for run in self.runs.values() if run.execution == execution), OUTSIDE)
+        own = next((run.number for run in self.runs.values() if run.execution == execution), None)
+        # A constant belongs to no run, and counts for each of its graph: the first that has a bad one.
+        return own if own is not None else next((moment.number for moment in self._all if moment.bad), OUTSIDE)
 
 
 def _numbered(told: Sequence[int]) -> Sequence[int]:
