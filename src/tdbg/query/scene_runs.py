@@ -22,12 +22,12 @@ class Runs(Moments):
     kind = "run"
 
     @cached_property
-    def asked(self) -> dict[int, Asked]:  # type: ignore[override]
+    def asked(self) -> dict[int, Asked]:
         rows = self._trace.table("signatures", process=self._process).to_pylist()
         return {row["graph"]: Asked(row["fetches"], row["targets"], row["feeds"]) for row in rows}
 
     @cached_property
-    def runs(self) -> dict[int, Run]:  # type: ignore[override]
+    def runs(self) -> dict[int, Run]:
         ended = {row["execution"]: row for row in self._trace.table("runs", process=self._process).to_pylist()}
         rows = self._trace.table("executions", ["execution", "graph", "time"], self._process).to_pylist()
         rows = [row for row in rows if row["graph"] in self.asked or row["execution"] in ended]
