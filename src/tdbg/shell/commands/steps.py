@@ -70,7 +70,8 @@ def _listed(shell: command.Context, only_bad: bool) -> Result:
     at = shell.scene.moment
     bad = sum(1 for one in everything if one.bad)
     kind = everything[0].kind if everything else "step"
-    headline = f"{len(everything):,} {kind}{'s' * (len(everything) != 1)}, {bad:,} with bad values"
+    count = sum(1 for one in everything if one.number >= 0)  # the others are before the first, or outside of all
+    headline = f"{count:,} {kind}{'s' * (count != 1)}, {bad:,} with bad values"
     data = {"moments": len(everything), "with_bad_values": bad}
     if not shown:
         return Result([text(headline, data=data)])
