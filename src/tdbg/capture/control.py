@@ -5,10 +5,12 @@ The prompt is a surface, and surfaces import capture, not the other way round: s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol
 
 from tdbg.scene import Scene
@@ -57,3 +59,37 @@ class Prompt(Protocol):
 def prompt(ui_type: str = "screen", config_file_path: Any = None) -> Prompt:
     """``screen`` (or ``curses``) where there is a terminal, else lines."""
     return import_module("tdbg.shell.prompts").make(ui_type, config_file_path)
+
+
+def scene_at(trace: Path, step: int) -> Scene:
+    """What a trace that is still being written shows of one step."""
+    return import_module("tdbg.query.trace_scene").live(trace, step)
+
+
+class Conditions(Protocol):
+    """Those that hold the program that is held now; the prompt's ``break`` changes them."""
+
+    @property
+    def all(self) -> Sequence[Any]: ...
+
+    def add(self, text: str) -> Any: ...
+
+    def remove(self, number: int) -> Any: ...
+
+
+_conditions: list[Conditions] = []
+
+
+@contextlib.contextmanager
+def held(conditions: Conditions) -> Iterator[None]:
+    """While a prompt is open for a program that conditions can hold."""
+    _conditions.append(conditions)
+    try:
+        yield
+    finally:
+        _conditions.remove(conditions)
+
+
+def conditions() -> Conditions | None:
+    """None when no program is held, or it is not held by conditions."""
+    return _conditions[-1] if _conditions else None

@@ -52,8 +52,8 @@ leaves = st.one_of(
     st.just(Truth("bad")),
     st.builds(Comparison, sides, st.sampled_from(condition._MARKS), sides),
     st.builds(Range, st.sampled_from(NUMBERS), constants, constants),
-    st.builds(lambda text, same: Comparison(Name("op"), "==" if same else "!=", text), st.sampled_from("Log Exp".split()),
-              st.booleans()),
+    st.builds(lambda kind, mark: Comparison(Name("op"), mark, kind), st.sampled_from(["Log", "Exp"]),
+              st.sampled_from(["==", "!="])),
     st.builds(lambda wanted: Search("name", re.compile("a/"), wanted), st.booleans()),
 )  # fmt: skip
 expressions = st.recursive(
