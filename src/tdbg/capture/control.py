@@ -1,6 +1,7 @@
 """A program that is held in; what the person at the prompt wants it to do next out. The one place where it can be held.
 
-The prompt is a surface, and surfaces import capture, not the other way round: so it is looked up by name, here only.
+The prompt is a surface, and what it shows is read from the trace. Both import capture or what it writes, not the other
+way round: so they are looked up by name, here only.
 """
 
 from __future__ import annotations
@@ -61,9 +62,9 @@ def prompt(ui_type: str = "screen", config_file_path: Any = None) -> Prompt:
     return import_module("tdbg.shell.prompts").make(ui_type, config_file_path)
 
 
-def scene_at(trace: Path, step: int) -> Scene:
-    """What a trace that is still being written shows of one step."""
-    return import_module("tdbg.query.trace_scene").live(trace, step)
+def scene_at(trace: Path, pid: int, step: int) -> Scene:
+    """What the trace of a running program shows of the step where it is."""
+    return import_module("tdbg.query.live_scene").scene_at(trace, pid, step)
 
 
 class Conditions(Protocol):

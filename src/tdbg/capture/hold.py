@@ -87,7 +87,7 @@ class Holder:
             return
         try:
             self._flush()
-            scene = control.scene_at(self._trace, step)
+            scene = control.scene_at(self._trace, self._pid, step)
             pause = Pause(
                 held.kind, held.headline, HeldScene(scene, held.tensors, held.headline), held.first, held.lines
             )

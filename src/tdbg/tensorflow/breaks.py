@@ -9,7 +9,7 @@ import numpy as np
 
 from tdbg import native
 from tdbg.capture import faults
-from tdbg.capture.bad_value import BadValue, Fact, Input, Limits, details
+from tdbg.capture.bad_value import BadValue, Fact, Input, Limits, details, stack_lines
 from tdbg.capture.breaks import Break
 from tdbg.capture.condition import can_be_met, compiled, event_of, known_of, left_over
 from tdbg.capture.held_scene import HeldTensor
@@ -17,7 +17,6 @@ from tdbg.capture.hold import Held, Holder
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
 from tdbg.expressions import Both
-from tdbg.frames import is_own_file
 from tdbg.model import DType, Phase
 from tdbg.native.python_arrays import array_of, typed
 from tdbg.scene import Seen
@@ -101,13 +100,11 @@ class OpBreaks:
         self.holder.leave()
 
     def _here(self) -> list[str]:
-        from tdbg.capture.bad_value import stack_lines
-
         return stack_lines(self.user_stack(self._lib.stack_here(0)), Limits())
 
     def user_stack(self, stack: int) -> list[Any]:
-        """Its frames without tdbg's own, the outermost first."""
-        return [frame for frame in self._sources.frames(stack) if not is_own_file(frame.file)]
+        """The user's own frames of it, the outermost first; node_info has all."""
+        return [frame for frame in self._sources.frames(stack) if frame.is_user]
 
     # ---- which outputs
 
@@ -249,15 +246,23 @@ class OpBreaks:
             if one is None:
                 return None
             one.hits += 1
-            return self._held(one, op, slot, dtype, array, inputs, iteration)
+            return self._held(one, number, op, slot, dtype, array, inputs, iteration)
 
         return self.holder.hold(self._steps.current, make)
 
     def _held(
-        self, one: Break, op: Known, slot: int, dtype: DType, array: Any, inputs: Sequence[Any], iteration: int
+        self,
+        one: Break,
+        number: int,
+        op: Known,
+        slot: int,
+        dtype: DType,
+        array: Any,
+        inputs: Sequence[Any],
+        iteration: int,
     ) -> Held:
         step = self._steps.current
-        output = HeldTensor(_seen(op, slot, array, dtype, step, iteration), array)
+        output = HeldTensor(_seen(op, slot, array, dtype, step, iteration), array, number)
         given: list[Input] = []
         tensors = [output]
         for (index, maker), value in zip(op.inputs, inputs, strict=False):
@@ -283,14 +288,14 @@ class OpBreaks:
         loop = f", iteration {iteration}" if iteration >= 0 else ""
         lines = [f"    {name}: {fact.numbers_text()}", *details(shown, Limits(stack_height=12))]
         headline = f"condition: {one.text} is met by {name}, step {step}{loop}"
-        return Held("condition", headline, lines, tensors, f"print_tensor {name}")
+        return Held("condition", headline, lines, tensors, f"print_tensor {output.exact_name}")
 
     def _input(self, op: Known, index: int, maker: Maker, array: np.ndarray) -> HeldTensor:
         made = self._ops.get(maker.op)
         dtype = native.reference.DTYPES.get(array.dtype.name, DType.UNKNOWN)
         if made is None:
             made, maker = op._replace(name=f"{op.name}/input_{index}", type="input"), Maker(-1, 0)
-        return HeldTensor(_seen(made, maker.slot, array, dtype, self._steps.current, -1), array)
+        return HeldTensor(_seen(made, maker.slot, array, dtype, self._steps.current, -1), array, maker.op)
 
     def _told(self, index: int, maker: Maker, held: HeldTensor) -> Input:
         made = self._ops.get(maker.op)
