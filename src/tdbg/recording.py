@@ -243,6 +243,7 @@ def breakpoint() -> None:
         faults.say("tdbg.breakpoint() is passed over: tdbg is off (start it with tdbg run, or tdbg.enable())")
 
 
+breakpoint.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph calls it as it is, without converting it
 _said_at: list[bool] = []
 
 

@@ -101,7 +101,7 @@ def details(bad: BadValue, limits: Limits) -> list[str]:
     where = bad.where if bad.where == "eager" else f"graph {bad.where}"
     lines.append(f"    output {bad.slot} of {named}: {bad.output.as_text()} ({where}{loop})")
     rest = bad.output.numbers
-    if rest.negative or rest.zero or rest.positive:
+    if rest.is_bad and (rest.negative or rest.zero or rest.positive):
         lines.append(f"        its finite part: min {rest.min:.6g}, max {rest.max:.6g}")
     for given in bad.inputs:
         line = f", {_place(given.frame, limits)}" if given.frame is not None else ""

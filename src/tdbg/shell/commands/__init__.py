@@ -19,6 +19,7 @@ NAMES: tuple[str, ...] = (
     "list_source",
     "print_source",
     "list_profile",
+    "break",
     "config",
     "help",
     "version",
