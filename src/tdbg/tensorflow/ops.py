@@ -104,7 +104,7 @@ class Capture:
         )
         runs = Runs(
             recorder, self.sources, self._policy, self.steps, self._clients, self._next_op, self.graphs.next_graph,
-            self._session_site,
+            self._session_site, self._breaks,
         )  # fmt: skip
         self._sessions = Interception(runs, self._threads.ensure) if recorder.config.records else None
         self.check(limits)
