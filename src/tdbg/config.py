@@ -124,7 +124,7 @@ def make_config(**options: Any) -> Config:
         given["first_step"], given["last_step"] = parse_steps(steps) if isinstance(steps, str) else steps
     usual = Mode.HEALTH if given.get("check") else Mode.NUMERICS  # what stops the program is measured all the same
     given["mode"] = _mode(given["mode"] if "mode" in given else os.environ.get("TDBG_MODE") or usual)
-    given["break_on"] = _conditions(given.get("break_on") or os.environ.get("TDBG_BREAK") or ())
+    given["break_on"] = _conditions(given["break_on"] if "break_on" in given else os.environ.get("TDBG_BREAK") or ())
     output = given.get("output") or os.environ.get("TDBG_OUTPUT")
     given["output"] = Path(output) if output else None
     given.setdefault("strict", os.environ.get("TDBG_STRICT") == "1")

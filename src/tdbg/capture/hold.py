@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tdbg.capture import control, faults
+from tdbg.capture import children, control, faults
 from tdbg.capture.breaks import Breaks
 from tdbg.capture.control import Action, Kind, Pause
 from tdbg.capture.held_scene import HeldScene, HeldTensor
@@ -51,6 +51,7 @@ class Holder:
         self.breaks = breaks
         self._trace, self._flush, self._note, self._watch = trace, flush, note, watch
         self._turn, self._pid, self._holding = threading.Lock(), os.getpid(), threading.local()
+        self._is_spawned = children.is_child()
         self._prompt: Any = None
         self._has_noted = False
 
@@ -60,7 +61,7 @@ class Holder:
     def hold(self, step: int, make: Callable[[], Held | None]) -> str | None:
         """Holds this thread, unless ``make``, asked when it is its turn, has nothing to show any more. Returns why the
         program is to end; None: it goes on."""
-        if os.getpid() != self._pid:
+        if os.getpid() != self._pid or self._is_spawned:
             self._pass_over(_IN_A_CHILD)
             return None
         if getattr(self._holding, "is_on", False):  # what the prompt itself computes
@@ -75,6 +76,12 @@ class Holder:
         finally:
             self._holding.is_on = False
         return _OVER if self.breaks.is_over else None
+
+    def wait(self) -> None:
+        """Until no other thread is held: the program may come to its end meanwhile."""
+        if not getattr(self._holding, "is_on", False):
+            with self._turn:
+                pass
 
     def leave(self) -> None:
         """Ends the program, when that was asked for."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from tdbg.config import Config
 from tdbg.model import DType, Mode
@@ -21,7 +22,7 @@ class Policy:
         self._config = config
         self._decide(config)
 
-    def narrow(self, filters: Mapping[str, str | None]) -> None:
+    def narrow(self, **filters: Any) -> None:
         """Other filters from here on, in place of those that there were; None leaves one as it is."""
         self._config = replace(self._config, **{name: value for name, value in filters.items() if value is not None})
         self._decide(self._config)

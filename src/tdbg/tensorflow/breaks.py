@@ -21,7 +21,6 @@ from tdbg.model import DType, Phase
 from tdbg.native.python_arrays import array_of, typed
 from tdbg.scene import Seen
 from tdbg.tensorflow.dtypes import code_of
-from tdbg.tensorflow.op_kinds import SILENT
 
 _EAGER = "eager"
 RawTensor = tuple[int, tuple[int, ...], bytes]  # as native/breaks.c gives them: dtype, dims, elements
@@ -47,6 +46,7 @@ class Known(NamedTuple):
     dtypes: Sequence[DType] = ()
     inputs: Sequence[tuple[int, Maker]] = ()  # which input it is, and what made it
     observed: frozenset[int] = frozenset()  # outputs that are looked at when they are computed
+    hands_on: bool = False  # what it gives was an output of another op: only a condition that names it is asked
 
 
 class OpInGraphEnded(RuntimeError):
@@ -92,6 +92,7 @@ class OpBreaks:
         self.holder.breaks.changed = lambda: None
         self._active = ()
         self._lib.set_breaks(None, [])
+        self.holder.wait()
 
     def step_begins(self, step: int) -> None:
         """May hold the program, or end it."""
@@ -134,13 +135,13 @@ class OpBreaks:
         """An observer more. A condition that names no ops is asked of what a recording without filters has rows of."""
         if any(one.selects and self._can_meet(one, op, slot) for one in breaks):
             return True
-        return op.dtypes[slot].is_floating and op.type not in SILENT and op.type not in ("Const", "ReadVariableOp")
+        return op.type not in ("Const", "ReadVariableOp")
 
     def _can_meet(self, one: Break, op: Known, slot: int) -> bool:
         return can_be_met(self._left(one, op, slot))
 
     def _left(self, one: Break, op: Known, slot: int) -> Any:
-        if one.leaves_out(op.name):
+        if not _is_asked(one, op, op.dtypes[slot]):
             return False
         known = known_of(op.type, op.name, op.phase, op.device) | {"slot": slot, "dtype": op.dtypes[slot].label}
         return left_over(one.expression, known)
@@ -188,9 +189,7 @@ class OpBreaks:
         return [
             one
             for one in self._active
-            if (one.selects or op.type not in SILENT)
-            and not one.leaves_out(op.name)
-            and can_be_met(left_over(one.expression, known))
+            if _is_asked(one, op, DType.FLOAT32) and can_be_met(left_over(one.expression, known))
         ]
 
     # ---- graphs
@@ -231,8 +230,7 @@ class OpBreaks:
         known = known_of(op.type, op.name, op.phase, op.device) | {"slot": slot, "dtype": dtype.label}
         event = known | event_of(native.summarize(array), array.size, self._steps.current, iteration)
         for one in self._active:
-            is_asked = one.selects or (dtype.is_floating and op.type not in SILENT)
-            if not is_asked or one.leaves_out(op.name) or not one.expression.matches(event):
+            if not _is_asked(one, op, dtype) or not one.expression.matches(event):
                 continue
             if one.filter is None or one.filter(_seen(op, slot, array, dtype, self._steps.current, iteration), array):
                 return one
@@ -303,6 +301,11 @@ class OpBreaks:
             return Input(index, fact_of(held.array), f"given ({held.seen.tensor})")
         line = self._sources.info(made.stack).user
         return Input(index, fact_of(held.array), f"{held.seen.tensor}, from {made.type}", line)
+
+
+def _is_asked(one: Break, op: Known, dtype: DType) -> bool:
+    """A condition that names no ops is about what computes, and about floats."""
+    return (one.selects or (dtype.is_floating and not op.hands_on)) and not one.leaves_out(op.name)
 
 
 def _seen(op: Known, slot: int, array: np.ndarray, dtype: DType, step: int, iteration: int) -> Seen:

@@ -27,7 +27,7 @@ from tdbg.tensorflow.choice import Choice
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.graph_record import GraphRecord, NewOp
 from tdbg.tensorflow.observers import NAMES, is_observer
-from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, RISKY, writes_variable
+from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, RISKY, SILENT, writes_variable
 
 _OBSERVER_NAME = re.compile(re.escape(NAMES) + r"(\d+)_\d+")
 
@@ -126,8 +126,9 @@ class Graphs:
                 inputs.append((index, Maker(record.ops.get(name, -1), slot)))
         device = op.outputs[0].device if op.outputs else ""
         known = Known(
-            op.type, self._user_name(op), op.phase, device, op.stack, op.forward, graph.name, op.dtypes, inputs
-        )
+            op.type, self._user_name(op), op.phase, device, op.stack, op.forward, graph.name, op.dtypes, inputs,
+            hands_on=op.type in SILENT or (op.type == "Placeholder" and not record.is_outermost),
+        )  # fmt: skip
         may_hold = self.breaks.learn(op.number, known, slots)
         return [slot for slot in may_hold if slot not in slots and not op.type.startswith("Placeholder")]
 

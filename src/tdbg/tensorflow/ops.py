@@ -34,7 +34,7 @@ from tdbg.tensorflow.edges import Edges
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
-from tdbg.tensorflow.op_kinds import writes_variable
+from tdbg.tensorflow.op_kinds import SILENT, writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs
 from tdbg.tensorflow.session.interception import Interception
 from tdbg.tensorflow.session.runs import Runs
@@ -140,7 +140,7 @@ class Capture:
             "dtypes": f"^(?:{action.tensor_dtype_filter})" if action.tensor_dtype_filter else None,
         }
         if any(filters.values()):
-            self._policy.narrow(filters)
+            self._policy.narrow(**filters)
             self._dtypes, self._input_dtypes = bit_mask(self._policy.dtypes), bit_mask(self._policy.input_dtypes)
             self._trace_again()
 
@@ -248,7 +248,8 @@ class Capture:
             if self._checks is not None:
                 self._checks.learn(op, KnownOp(op_type, op_type, stack, phase, forward, "eager", ()))
             if self._may_hold:
-                self._breaks.learn(op, Known(op_type, op_type, phase, device, stack, forward, "eager"), ())  # type: ignore[union-attr]
+                known = Known(op_type, op_type, phase, device, stack, forward, "eager", hands_on=op_type in SILENT)
+                self._breaks.learn(op, known, ())  # type: ignore[union-attr]
             self._sites[(op_type, stack, forward)] = site
             return site
 
