@@ -14,6 +14,7 @@ from tdbg.errors import TdbgError
 from tdbg.scene import Scene
 from tdbg.shell.command import Command, Completion
 from tdbg.shell.commands import by_word
+from tdbg.shell.element import go_to
 from tdbg.shell.history import History
 from tdbg.shell.layout import Layout
 from tdbg.shell.result import Result, error, text
@@ -27,6 +28,7 @@ class Engine:
 
     ``is_held``: a program waits, so ``run`` means something. ``can_ask``: somebody is there to answer a question.
     ``width`` is that of the screen, so that a search finds the line that is shown; None: lines are never cut.
+    ``open_scene`` makes a scene of a path, for ``open`` and ``diff``; without it, of a trace's.
     """
 
     def __init__(
@@ -38,11 +40,13 @@ class Engine:
         is_held: bool = False,
         can_ask: bool = False,
         width: int | None = None,
+        open_scene: Callable[[str], Scene] | None = None,
     ) -> None:
         self.scene: Scene = scene
         self.settings = Settings() if settings is None else settings
         self.history = history or History()
         self.is_held, self.can_ask, self.width = is_held, can_ask, width
+        self.open_scene = open_scene or _open_trace
         self.visited = Visited()
         self._sought = ""
 
@@ -168,11 +172,16 @@ class Engine:
             raise TdbgError("an element is written @[row,column], for example @[10,0]")
         shown = self.visited.shown
         indices = tuple(int(number) for number in numbers[1].split(","))
-        line = Layout(shown.result, self.width).line_of(indices) if shown else None
-        if shown is None or line is None:
-            raise TdbgError("no tensor is shown whose elements could be gone to; show one first: pt NAME")
-        return self._changed(replace(shown.result, top=line))
+        if shown is None:
+            raise TdbgError("there is no screen yet; show a tensor first: pt NAME")
+        return self._changed(go_to(shown.result, indices, self.width))
 
     def _changed(self, result: Result) -> Result:
         self.visited.replace(result)
         return result
+
+
+def _open_trace(path: str) -> Scene:
+    from tdbg.query.trace_scene import TraceScene
+
+    return TraceScene(Path(path).expanduser())
