@@ -25,7 +25,7 @@ def child(n):
     return float(tf.math.log(float(n)))
 
 def loss(truth, guess):
-    return tf.reduce_mean(tf.math.log(tf.abs(truth - guess) - 0.5))
+    return tf.reduce_mean(tf.math.log(tf.abs(truth - guess) - 1.5))
 
 if __name__ == "__main__":
     with multiprocessing.get_context("spawn").Pool(1) as pool:
@@ -65,14 +65,15 @@ def run(folder: Path, commands: str, *options: str, program: str = SMALL, **more
 
 
 def test_fit_datasets_children_and_the_exit_status(tmp_path: Path) -> None:
-    commands = "pt -s loss/loss/Log:0\nwhere loss/loss/Log\nrun -f 'inf > 0 and op == \"RealDiv\"'\nni truediv\nrun\n"
+    commands = "pt -s compile_loss/loss/Log:0\nwhere compile_loss/loss/Log\nrun -f 'inf > 0 and op == \"RealDiv\"'\nni truediv\nrun\n"
     status, out, err = run(tmp_path, commands, "--break", 'nan > 0 and op == "Log" and name ~ "loss"', program=PROGRAM)
     assert status == 7, err
     held = [line for line in out.splitlines() if line.startswith(("condition: ", "breakpoint: "))]
     assert len(held) == 2, out
-    assert re.search(r"is met by .*loss.*Log:0, step 1", held[0]), out
+    assert re.search(r"is met by .*loss.*Log:0, step 0", held[0]), out
     assert "truediv:0" in held[1]
     assert "train.py:12 in loss" in out
+    assert "ERROR" not in out
     assert "child [-inf]" in out
     assert "data [inf, 1.0]" in out
     assert out.endswith("bye\n")
