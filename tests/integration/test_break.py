@@ -163,6 +163,22 @@ def test_how_the_program_goes_on(tmp_path: Path, monkeypatch: Any) -> None:
     assert prompt.headlines[-1].endswith("step 7")
 
 
+def test_going_on_traces_nothing_again(tmp_path: Path, monkeypatch: Any) -> None:
+    traces = []
+
+    @tf.function
+    def logs(x):
+        traces.append(x)
+        return tf.math.log(x * 2.0 + tf.constant([1.0, 2.0]))
+
+    prompt = typed(monkeypatch, "run", "run -f has_inf_or_nan", "break remove 1", "run")
+    with record(tmp_path, break_on="nan > 0"):
+        for value in (-1.0, -1.0, 1.0, -2.0, 3.0):
+            logs(tf.constant([value, value]))
+    assert len(prompt.pauses) == 3
+    assert len(traces) == 1
+
+
 def test_conditions_are_changed_at_the_prompt_also_for_functions_that_are_traced_already(
     tmp_path: Path, monkeypatch: Any
 ) -> None:

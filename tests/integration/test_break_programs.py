@@ -65,7 +65,8 @@ def run(folder: Path, commands: str, *options: str, program: str = SMALL, **more
 
 
 def test_fit_datasets_children_and_the_exit_status(tmp_path: Path) -> None:
-    commands = "pt -s compile_loss/loss/Log:0\nwhere compile_loss/loss/Log\nrun -f 'inf > 0 and op == \"RealDiv\"'\nni truediv\nrun\n"
+    commands = "pt -s compile_loss/loss/Log:0\nwhere compile_loss/loss/Log\n"
+    commands += "run -f 'inf > 0 and op == \"RealDiv\"'\nni truediv\nrun\n"
     status, out, err = run(tmp_path, commands, "--break", 'nan > 0 and op == "Log" and name ~ "loss"', program=PROGRAM)
     assert status == 7, err
     held = [line for line in out.splitlines() if line.startswith(("condition: ", "breakpoint: "))]
