@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import pyarrow.compute as pc
-
 from tdbg.model import Frame, Phase
 from tdbg.store.reader import Trace
 
@@ -49,8 +47,7 @@ class Program:
         self._spans: dict[str, list[tuple[int, int]]] = {}  # by file, as they are asked for
 
     def _columns(self, table: str) -> dict[str, list]:
-        rows = self._trace.table(table)
-        return rows.filter(pc.equal(rows["process"], self._process)).to_pydict()
+        return self._trace.table(table, process=self._process).to_pydict()
 
     @cached_property
     def ops(self) -> dict[int, Op]:
@@ -129,6 +126,14 @@ class Program:
         """The source line as it was when the program ran."""
         lines = self._sources.get(frame.file, [])
         return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
+
+    def files(self) -> list[str]:
+        """The files whose text the trace holds."""
+        return list(self._sources)
+
+    def text_of(self, file: str) -> list[str]:
+        """Its lines as they were when the program ran; none when the trace does not hold it."""
+        return self._sources.get(file, [])
 
     def sources(self) -> list[str]:
         """The texts of the user's files, as they were when the program ran."""
