@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from event_listener import EventListener
+from tdbg.tensorflow.session.prompt import Action
 from tensorflow.core.framework import graph_pb2
 
 from tdbg.tensorflow import debug as tf_debug
-from tdbg.tensorflow.session.prompt import Action
 
 v1 = tf.compat.v1
 
