@@ -1,0 +1,42 @@
+"""Lines of spans in; the same as text with the terminal's colours, or without any, out."""
+
+from __future__ import annotations
+
+import os
+from typing import TextIO
+
+from tdbg.shell.result import Line, plain
+
+# Roles of result.STYLES as SGR codes: NaN magenta, infinite orange, zero grey, negative blue, positive green.
+CODES = {
+    "title": "1",
+    "dim": "2",
+    "name": "4",
+    "op": "36",
+    "file": "36",
+    "code": "",
+    "number": "",
+    "nan": "1;35",
+    "inf": "1;38;5;208",
+    "zero": "90",
+    "negative": "34",
+    "positive": "32",
+    "good": "32",
+    "warning": "33",
+    "error": "1;31",
+    "match": "30;43",
+    "user": "1",
+}
+
+
+def has_colours(stream: TextIO) -> bool:
+    """On a terminal that is not dumb, unless NO_COLOR says otherwise."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", None)
+
+
+def written(line: Line, in_colour: bool) -> str:
+    if not in_colour:
+        return plain(line).rstrip()
+    return "".join(
+        f"\x1b[{CODES[span.style]}m{span.text}\x1b[0m" if CODES.get(span.style) else span.text for span in line
+    )
