@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from event_listener import EventListener
-from tdbg.tensorflow.session.prompt import Action
 from tensorflow.core.framework import graph_pb2
 
+from tdbg.capture.control import Action
+from tdbg.scene import Selection
 from tdbg.tensorflow import debug as tf_debug
 
 v1 = tf.compat.v1
@@ -79,13 +80,10 @@ class Answers:
     def __init__(self, *actions):
         self.actions, self.asked = list(actions), []
 
-    def run_start(self, info):
-        self.asked.append(("start", info.number))
-        return self.actions.pop(0)
-
-    def run_end(self, info):
-        names = sorted(datum.node_name for datum in info.dump.dumped_tensor_data) if info.dump else None
-        self.asked.append(("end", info.start.number, names))
+    def ask(self, pause):
+        names = sorted(seen.node for seen in pause.scene.tensors(Selection()))
+        number = pause.scene.moment.number
+        self.asked.append((pause.kind, number, names) if names else (pause.kind, number))
         return self.actions.pop(0)
 
 
@@ -96,10 +94,10 @@ def test_which_runs_are_debugged(net):
     with session_of(net) as session:
         wrapper = tf_debug.LocalCLIDebugWrapperSession(session, prompt=prompt)
         run_values(wrapper, net, [1] * 4)
-        assert prompt.asked[:2] == [("start", 1), ("start", 2)]
-        assert [asked[:2] for asked in prompt.asked[2:]] == [("end", 4)]
+        assert prompt.asked[:2] == [("run-start", 1), ("run-start", 2)]
+        assert [asked[:2] for asked in prompt.asked[2:]] == [("run-end", 4)]
         run_values(wrapper, net, [1] * 3)
-        assert prompt.asked[3:] == [("start", 7), ("end", 7, ["log"])]
+        assert prompt.asked[3:] == [("run-start", 7), ("run-end", 7, ["log"])]
 
 
 def test_run_options_at_the_prompt(net, commands, capsys):
@@ -125,9 +123,9 @@ def test_the_dump_root_is_used_and_emptied(net, tmp_path):
     seen = []
 
     class Looking(Answers):
-        def run_end(self, info):
+        def ask(self, pause):
             seen.extend(path for path in glob.glob(f"{tmp_path}/dumps/run_*"))
-            return super().run_end(info)
+            return super().ask(pause)
 
     with session_of(net) as session:
         root = str(tmp_path / "dumps")
@@ -193,8 +191,10 @@ def test_an_error_is_shown_and_leaves_run(net, commands, capsys):
 
 def test_a_fault_of_the_prompt_stays_its_own(net, capsys):
     class Broken(Answers):
-        def run_end(self, info):
-            raise KeyError("broken")
+        def ask(self, pause):
+            if pause.kind == "run-end":
+                raise KeyError("broken")
+            return super().ask(pause)
 
     with session_of(net) as session:
         wrapper = tf_debug.LocalCLIDebugWrapperSession(session, prompt=Broken(Action()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import sys
@@ -189,7 +190,8 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
 
     def _ask(self, plan: _Planned, scene: RunScene, first: str, lines: Sequence[str] = ()) -> None:
         headline = f"run-end: {plan.call.description}"
-        self._next = self._prompt.ask(Pause("run-end", headline, scene, first, [*scene.error_lines(), *lines]))
+        with contextlib.closing(scene):
+            self._next = self._prompt.ask(Pause("run-end", headline, scene, first, [*scene.error_lines(), *lines]))
         self._obey(self._next)
 
     def _obey(self, action: Action) -> None:

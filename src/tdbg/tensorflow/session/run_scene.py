@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -53,6 +53,7 @@ class RunScene:
     ) -> None:
         """``error`` is a tf.errors.OpError, ``metadata`` the RunMetadata of a profiled run."""
         self._call, self._dump, self._error, self._metadata = call, dump, error, metadata
+        self._forget: Callable[[], Any] = lambda: None
         self.title = call.description
         self.filters = call.filters
         self._feeds = Feeds(call.feed_dict)
@@ -60,6 +61,10 @@ class RunScene:
         self._runtime = RuntimeNodes(dump, call.graph) if dump is not None and dump.loaded_partition_graphs() else None
         self._nodes: ClientNodes | RuntimeNodes = self._runtime or self._client
         self._tensors = RunTensors(dump, self._runtime) if dump is not None and self._runtime is not None else None
+
+    def close(self) -> None:
+        """Nobody looks at the run any more: what was made for looking goes."""
+        self._forget()
 
     # ---- moments
 
@@ -203,7 +208,7 @@ class RunScene:
         if self._dump is None or not self._dump.size:
             raise TdbgError(f"there is nothing to look through: {self._why_none()}")
         folder = tempfile.mkdtemp(prefix="tfdbg_")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._forget = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         output = Path(folder) / f"run-{self._call.number}.tdbg"
         lines = GraphLines(self._nodes.maker)
         import_dumps(Path(self._dump.root), output, keep_values=True, lines=lines)
