@@ -54,6 +54,9 @@ class RuntimeNodes:
 
     def __init__(self, dump: DebugDumpDir, graph: Any) -> None:
         self.user_ops = UserOps(graph)
+        self._types: dict[str, str] = {}
+        self._makers: dict[str, Any] = {}
+        self._words: dict[str, tuple[set[str], set[str]]] = {}
         self._partitions: list[PartitionGraph] = list(dump._graphs.values())
 
     @cached_property
@@ -101,13 +104,17 @@ class RuntimeNodes:
 
     def maker(self, name: str) -> Any:
         """The tf.Operation that a node came from, or None."""
-        place = self._places.get(name)
-        return self.user_ops.of(self._proto(place[1])) if place else None
+        if name not in self._makers:
+            place = self._places.get(name)
+            self._makers[name] = self.user_ops.of(self._proto(place[1])) if place else None
+        return self._makers[name]
 
     def op_type(self, runtime_name: str) -> str:
         """The type as the program wrote it where that is another word for the same."""
-        place = self._places.get(runtime_name)
-        return self.user_ops.type_of(self._proto(place[1])) if place else "?"
+        if runtime_name not in self._types:
+            place = self._places.get(runtime_name)
+            self._types[runtime_name] = self.user_ops.type_of(self._proto(place[1])) if place else "?"
+        return self._types[runtime_name]
 
     def stands_for(self, runtime_name: str) -> list[str]:
         """The ops of the program that became this node, where it is not what was written."""
@@ -115,14 +122,13 @@ class RuntimeNodes:
 
     def words(self, runtime_name: str) -> tuple[set[str], set[str]]:
         """All names and all types by which a node can be found."""
-        place = self._places.get(runtime_name)
-        names, types = {runtime_name, shown_name(runtime_name)}, {self.op_type(runtime_name)}
-        if place:
-            types.add(self._proto(place[1]).op)
-        for op in self._absorbed(runtime_name):
-            names.add(op.name)
-            types.add(op.type)
-        return names, types
+        if runtime_name not in self._words:
+            place = self._places.get(runtime_name)
+            absorbed = self._absorbed(runtime_name)
+            names = {runtime_name, shown_name(runtime_name), *(op.name for op in absorbed)}
+            types = {self.op_type(runtime_name), *(op.type for op in absorbed)}
+            self._words[runtime_name] = names, types | {self._proto(place[1]).op} if place else types
+        return self._words[runtime_name]
 
     def _absorbed(self, runtime_name: str) -> list[Any]:
         place = self._places.get(runtime_name)

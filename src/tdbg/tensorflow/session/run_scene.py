@@ -74,8 +74,8 @@ class RunScene:
     @property
     def moment(self) -> Moment:
         seen = self._tensors
-        bad = sum(one.is_bad is True for one in map(seen.seen, seen.data)) if seen else 0
-        return Moment("run", self._call.number, self.title, len(seen.data) if seen else 0, bad, 0.0)
+        tensors, bad = (len(seen.data), seen.known_bad) if seen is not None else (0, 0)
+        return Moment("run", self._call.number, self.title, tensors, bad, 0.0)
 
     def go(self, number: int | None) -> None:
         if number not in (None, self._call.number):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, cast, overload
 
@@ -26,12 +26,7 @@ from tdbg.tensorflow.session.run_nodes import RuntimeNodes
 
 # They give what they are given: where the runtime left one out, its input has the value.
 _SAME_VALUE = frozenset({"Identity", "StopGradient", "PreventGradient", "Snapshot", "IdentityN"})
-_SORT_KEYS: dict[str, Callable[[Seen], Any]] = {
-    "timestamp": lambda seen: 0,  # they are in this order
-    "dump_size": lambda seen: seen.size or 0,
-    "op_type": lambda seen: seen.op_type,
-    "tensor_name": lambda seen: seen.tensor,
-}
+_SORTS = ("timestamp", "dump_size", "op_type", "tensor_name")
 
 
 class RunTensors:
@@ -80,11 +75,7 @@ class RunTensors:
         if selection.node_pattern or selection.op_pattern:
             node, op = _pattern(selection.node_pattern), _pattern(selection.op_pattern)
             data = [datum for datum in data if self._matches(datum, node, op)]
-        if selection.sort_by not in _SORT_KEYS:
-            raise TdbgError(f"there is no sorting by {selection.sort_by!r}; there are {', '.join(_SORT_KEYS)}")
-        if selection.sort_by != "timestamp":
-            key = _SORT_KEYS[selection.sort_by]
-            data = sorted(data, key=lambda datum: key(self.seen(datum)))
+        data = self._sorted(data, selection.sort_by)
         if selection.reverse:
             data = data[::-1]
         notes = []
@@ -93,6 +84,22 @@ class RunTensors:
                 "no such tensor was computed: TensorFlow may have merged it with others, or computed it beforehand"
             )
         return DumpedTensors(self, data, len(self.data), notes)
+
+    def _sorted(self, data: list[DebugTensorDatum], by: str) -> list[DebugTensorDatum]:
+        if by == "timestamp":  # they are in this order
+            return data
+        if by == "dump_size":
+            return sorted(data, key=lambda datum: datum.dump_size_bytes or 0)
+        if by == "op_type":
+            return sorted(data, key=self.op_type)
+        if by == "tensor_name":
+            return sorted(data, key=_place)
+        raise TdbgError(f"there is no sorting by {by!r}; there are {', '.join(_SORTS)}")
+
+    @property
+    def known_bad(self) -> int:
+        """How many of those that were looked at are bad."""
+        return sum(numbers is not None and numbers.is_bad for numbers, _, _ in self._numbers.values())
 
     def passing(self, text: str, exclude: str, filters: Mapping[str, TensorFilter]) -> list[DebugTensorDatum]:
         key = (text, exclude, id(filters.get(text)))
