@@ -17,7 +17,7 @@ from tdbg.query.program import Op
 from tdbg.query.rerun import in_float64
 from tdbg.query.rows import Row
 
-_PARTS = re.compile(r"([^\s,]+) \((\w+)\)")  # of the attribute _stands_for: the last op first
+PARTS = re.compile(r"([^\s,]+) \((\w+)\)")  # of the attribute _stands_for: the last op first
 
 
 def unfold(case: Case) -> Case:
@@ -43,7 +43,7 @@ def unfold(case: Case) -> Case:
 def _parts(case: Case) -> list[Op]:
     """In the order in which they were computed."""
     ops = {op.name: op for op in case.program.ops.values() if op.graph == case.op.graph}
-    names = [name for name, _ in _PARTS.findall(json.loads(case.attributes).get("_stands_for", ""))]
+    names = [name for name, _ in PARTS.findall(json.loads(case.attributes).get("_stands_for", ""))]
     found = [ops[name] for name in reversed(names) if name in ops]
     return found if len(found) == len(names) else []
 

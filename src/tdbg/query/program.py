@@ -130,6 +130,14 @@ class Program:
         lines = self._sources.get(frame.file, [])
         return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
 
+    def files(self) -> list[str]:
+        """The files whose text the trace holds."""
+        return list(self._sources)
+
+    def text_of(self, file: str) -> list[str]:
+        """Its lines as they were when the program ran; none when the trace does not hold it."""
+        return self._sources.get(file, [])
+
     def sources(self) -> list[str]:
         """The texts of the user's files, as they were when the program ran."""
         return ["\n".join(lines) for lines in self._sources.values()]

@@ -139,6 +139,11 @@ class Rows:
             self._executions[key] = found
         return self._executions[key]
 
+    def numbers(self, sql: str, parameters: list[Any] | None = None) -> np.ndarray:
+        """The one column that a query gives."""
+        (column,) = self._db.execute(sql, parameters or []).fetchnumpy().values()
+        return _filled(column)
+
     def arrays(self, sql: str) -> dict[str, np.ndarray]:
         """Columns as arrays, for what is too much for records; a missing number is 0, or NaN where that exists."""
         columns = self._db.execute(sql).fetchnumpy()

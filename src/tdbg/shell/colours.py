@@ -27,6 +27,7 @@ CODES = {
     "match": "30;43",
     "user": "1",
 }
+_SYMBOLS = {number: 0x2400 + number for number in range(32) if chr(number) != "\t"} | {0x7F: 0x2421}
 
 
 def has_colours(stream: TextIO) -> bool:
@@ -35,8 +36,11 @@ def has_colours(stream: TextIO) -> bool:
 
 
 def written(line: Line, in_colour: bool) -> str:
+    """Control characters in a name must not reach the terminal: they are shown as symbols."""
     if not in_colour:
-        return plain(line).rstrip()
-    return "".join(
-        f"\x1b[{CODES[span.style]}m{span.text}\x1b[0m" if CODES.get(span.style) else span.text for span in line
-    )
+        return plain(line).rstrip().translate(_SYMBOLS)
+    return "".join(_coloured(span.text.translate(_SYMBOLS), CODES.get(span.style, "")) for span in line)
+
+
+def _coloured(text: str, code: str) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m" if code else text

@@ -67,6 +67,10 @@ class Command:
         self.prepare_parser(parser)
         return parser
 
+    def parsers(self) -> dict[str, Parser]:
+        """All ways to write it, each with when it is written so ("" always), for help."""
+        return {"": self.parser()}
+
     def complete(self, shell: Context, words: Sequence[str], word: str) -> Sequence[Completion]:
         """What could stand for ``word``, the last one; ``words`` are those before it, without the command's name.
         Flags, choices and arguments that have one of the names of ``completion.OFFERS`` (TENSOR, NODE, …) are offered

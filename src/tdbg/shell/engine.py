@@ -6,10 +6,9 @@ import difflib
 import os
 import re
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from tdbg.errors import TdbgError
 from tdbg.scene import Scene
@@ -33,7 +32,7 @@ class Engine:
     def __init__(
         self,
         scene: Scene,
-        settings: Mapping[str, Any] | None = None,
+        settings: Settings | None = None,
         *,
         history: History | None = None,
         is_held: bool = False,

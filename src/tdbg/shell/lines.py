@@ -117,8 +117,10 @@ def _found(result: Result, is_next: bool) -> Iterator[Line]:
 
 def _print(lines: Iterator[Line]) -> None:
     in_colour = has_colours(sys.stdout)
+    encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
-        sys.stdout.write(written(line, in_colour) + "\n")
+        text = written(line, in_colour) + "\n"
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
 
 
 def _page(lines: Iterator[Line]) -> None:

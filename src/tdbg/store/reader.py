@@ -18,6 +18,7 @@ from tdbg.store.tables import ProcessTables
 if TYPE_CHECKING:
     import duckdb
 
+    from tdbg.store.pages import Pages
     from tdbg.store.tail import Cursor
     from tdbg.store.tensors import RawValue
 
@@ -83,6 +84,12 @@ class Trace:
         """How many rows ``table`` would give, without reading the columns of sealed segments."""
         _schema_of(name)
         return sum(tables.count(name) for tables in self._processes)
+
+    def pages(self, process: int) -> Pages:
+        """The rows of ``tensors`` of one process by position, read as they are asked for."""
+        from tdbg.store.pages import Pages
+
+        return Pages(self._processes[process])
 
     def rollup(self, kind: str) -> pa.Table:
         """``ops``: per process, op and slot; ``steps``: per process and step. The columns are in ``rollup.FOLDS``."""

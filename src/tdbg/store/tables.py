@@ -45,14 +45,14 @@ class ProcessTables:
 
     def read(self, table: str, columns: Sequence[str]) -> list[pa.Table]:
         """All rows of a table, in the order they were written."""
-        parts = [self._segment_rows(segment, columns) for segment in self.segments(table)]
-        parts += [conform(rows, columns_of(table, columns)) for rows in self._extra(table)]
+        parts = [self.segment_rows(segment, columns) for segment in self.segments(table)]
+        parts += [conform(rows, columns_of(table, columns)) for rows in self.extra(table)]
         return [part for part in parts if len(part)]
 
     def count(self, table: str) -> int:
         """How many rows ``read`` would give; reads no column of a sealed segment."""
         segments = sum(self._segment_count(segment) for segment in self.segments(table))
-        return segments + sum(len(rows) for rows in self._extra(table))
+        return segments + sum(len(rows) for rows in self.extra(table))
 
     def segments(self, table: str) -> list[Segment]:
         return list_segments(self.folder)[table]
@@ -61,14 +61,14 @@ class ProcessTables:
         """The rollup of each segment of ``tensors``: the stored one when it is sealed, else made now."""
         for segment in self.segments("tensors"):
             yield self._segment_rollup(segment, kind)
-        for rows in self._extra("tensors"):
+        for rows in self.extra("tensors"):
             yield rollup.roll_up(rows, kind)
 
     def first_bad(self) -> dict[str, Any] | None:
         """The bad row of ``tensors`` with the smallest ``seq``."""
         places: list[tuple[int, Segment | pa.Table]] = []
         places += [(self._first_bad_seq(segment), segment) for segment in self.segments("tensors")]
-        places += [(_first_bad_seq(rows), rows) for rows in self._extra("tensors")]
+        places += [(_first_bad_seq(rows), rows) for rows in self.extra("tensors")]
         found = [place for place in places if place[0] >= 0]
         for seq, place in sorted(found, key=lambda place: place[0]):
             row = self._bad_row(place, seq) if isinstance(place, Segment) else _row_with_seq(place, seq)
@@ -78,13 +78,13 @@ class ProcessTables:
 
     def sources(self, table: str) -> tuple[list[Path], list[pa.Table]]:
         """What a query engine needs: the Parquet files that can be read, and everything else as rows in memory."""
-        files, rows = [], self._extra(table)
+        files, rows = [], self.extra(table)
         for segment in self.segments(table):
             if segment.is_sealed:
-                if self._is_sound(segment):
+                if self.is_sound(segment):
                     files.append(segment.path)
             else:
-                rows.append(self._segment_rows(segment, SCHEMAS[table].names))
+                rows.append(self.segment_rows(segment, SCHEMAS[table].names))
         return files, rows
 
     def problems(self) -> list[str]:
@@ -114,7 +114,7 @@ class ProcessTables:
             found.append(f"{lost} rows of {table} could not be written by {self.process.name} when it closed.")
         return found
 
-    def _extra(self, table: str) -> list[pa.Table]:
+    def extra(self, table: str) -> list[pa.Table]:
         found = (source(self.folder, table) for source in EXTRA_ROWS)
         new = (self._without_written(table, rows) for rows in found if rows is not None)
         return [rows for rows in new if len(rows)]
@@ -122,27 +122,27 @@ class ProcessTables:
     def _without_written(self, table: str, rows: pa.Table) -> pa.Table:
         """A process that was killed while it wrote its ring's rows to segments has left some of them twice."""
         key = "seq" if "seq" in rows.column_names else "execution"
-        written = [self._segment_rows(segment, [key])[key].to_numpy() for segment in self.segments(table)]
+        written = [self.segment_rows(segment, [key])[key].to_numpy() for segment in self.segments(table)]
         if not written:
             return rows
         return rows.filter(pa.array(~np.isin(rows[key].to_numpy(), np.concatenate(written))))
 
-    def _segment_rows(self, segment: Segment, columns: Sequence[str]) -> pa.Table:
+    def segment_rows(self, segment: Segment, columns: Sequence[str]) -> pa.Table:
         if not segment.is_sealed:
             state = HotState()
             try:
                 batches = list(read_hot(segment, state))
             except FileNotFoundError:
-                return self._segment_rows(segment.sealed(), columns)
+                return self.segment_rows(segment.sealed(), columns)
             self._hot[segment.path] = state
             return pa.Table.from_batches(batches, SCHEMAS[segment.table]).select(columns)
-        if not self._is_sound(segment):
+        if not self.is_sound(segment):
             return SCHEMAS[segment.table].empty_table().select(columns)
         try:
             with open_sealed(segment) as file:
                 return read_sealed(file, columns_of(segment.table, columns))
         except _UNREADABLE as error:
-            self._cannot_read(segment.path, error)
+            self.cannot_read(segment.path, error)
             return SCHEMAS[segment.table].empty_table().select(columns)
 
     def _segment_count(self, segment: Segment) -> int:
@@ -161,21 +161,21 @@ class ProcessTables:
                 with open_sealed(segment) as file:
                     self._sealed_rows[segment.path] = file.metadata.num_rows
             except _UNREADABLE as error:
-                self._cannot_read(segment.path, error)
+                self.cannot_read(segment.path, error)
                 return 0
         return self._sealed_rows[segment.path]
 
-    def _is_sound(self, segment: Segment) -> bool:
+    def is_sound(self, segment: Segment) -> bool:
         """Page checksums do not cover the footer, and DuckDB looks at none: it would show damaged pages as rows."""
         path = segment.path
         try:
             if path not in self._is_intact:
                 self._is_intact[path] = matches_checksum(segment)
         except OSError as error:
-            self._cannot_read(path, error)
+            self.cannot_read(path, error)
             return False
         if not self._is_intact[path]:
-            self._cannot_read(path, ValueError("it does not match its checksum"))
+            self.cannot_read(path, ValueError("it does not match its checksum"))
             return False
         return bool(self._segment_count(segment)) or path not in self._unreadable
 
@@ -183,7 +183,7 @@ class ProcessTables:
         stored = self._stored_rollup(segment, kind, rollup.schema(kind).names)
         if stored is not None:
             return conform(stored, rollup.schema(kind))
-        return rollup.roll_up(self._segment_rows(segment, rollup.SOURCE_COLUMNS), kind)
+        return rollup.roll_up(self.segment_rows(segment, rollup.SOURCE_COLUMNS), kind)
 
     def _stored_rollup(self, segment: Segment, kind: str, columns: list[str]) -> pa.Table | None:
         path = self.folder / rollup_name(segment.table, segment.number, kind)
@@ -196,19 +196,19 @@ class ProcessTables:
                 is_complete = set(columns) <= set(file.schema_arrow.names)  # not as an older tdbg wrote it
                 return file.read(columns=columns) if is_complete else None
         except _UNREADABLE as error:
-            self._cannot_read(path, error)
+            self.cannot_read(path, error)
             return None
 
     def _first_bad_seq(self, segment: Segment) -> int:
         stored = self._stored_rollup(segment, "steps", ["first_bad_seq"])
         if stored is None:
-            return _first_bad_seq(self._segment_rows(segment, ["seq", "flags"]))
+            return _first_bad_seq(self.segment_rows(segment, ["seq", "flags"]))
         seqs = stored["first_bad_seq"].to_numpy()
         return int(min(seqs[seqs >= 0], default=-1))
 
     def _bad_row(self, segment: Segment, seq: int) -> dict[str, Any] | None:
         if not segment.is_sealed:
-            return _row_with_seq(self._segment_rows(segment, SCHEMAS["tensors"].names), seq)
+            return _row_with_seq(self.segment_rows(segment, SCHEMAS["tensors"].names), seq)
         try:
             with open_sealed(segment) as file:
                 groups = [
@@ -216,11 +216,11 @@ class ProcessTables:
                     for group in _groups_with(file.metadata, seq)
                 ]
         except _UNREADABLE as error:
-            self._cannot_read(segment.path, error)
+            self.cannot_read(segment.path, error)
             return None
         return _row_with_seq(pa.concat_tables(groups), seq) if groups else None
 
-    def _cannot_read(self, path: Path, error: Exception) -> None:
+    def cannot_read(self, path: Path, error: Exception) -> None:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         self._unreadable[path] = f"{self.process.name}/{path.name} cannot be read and is left out ({reason})."
 

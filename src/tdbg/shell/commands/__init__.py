@@ -11,11 +11,21 @@ from tdbg.shell.command import Command
 # In the order of ``help``. Each is a file of this folder with a class ``Command``.
 NAMES: tuple[str, ...] = (
     "run",
+    "run_info",
     "list_tensors",
+    "node_info",
+    "list_inputs",
+    "list_outputs",
+    "list_source",
+    "print_source",
+    "list_profile",
+    "config",
+    "help",
     "version",
     "exit",
     "prev",
     "next",
+    "mouse",
 )
 
 

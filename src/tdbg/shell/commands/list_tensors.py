@@ -8,7 +8,7 @@ from tdbg.errors import TdbgError
 from tdbg.scene import Seen, Selection
 from tdbg.shell import command
 from tdbg.shell.bad_elements import bad_spans
-from tdbg.shell.commands.run import check_filter, check_pattern
+from tdbg.shell.filters import check_filter, check_pattern
 from tdbg.shell.result import Cell, Column, Mapped, Result, Span, Table, text
 
 _SORTED = ("timestamp", "dump_size", "op_type", "tensor_name")
@@ -52,7 +52,7 @@ class Command(command.Command):
 
 def _selection(shell: command.Context, args: Namespace) -> Selection:
     if args.tensor_filter:
-        check_filter(args.tensor_filter, shell)
+        check_filter(args.tensor_filter, shell.scene)
     elif args.filter_exclude_node_names:
         raise TdbgError("-fenn (--filter_exclude_node_names) goes with -f (--tensor_filter)")
     patterns = (args.filter_exclude_node_names, args.node_name_filter, args.op_type_filter)

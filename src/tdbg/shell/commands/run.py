@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from argparse import Namespace
 
-from tdbg import expressions
 from tdbg.capture.control import Action
 from tdbg.errors import TdbgError
 from tdbg.shell import command
+from tdbg.shell.filters import check_filter, check_pattern
 from tdbg.shell.result import Result
 
 _OUTSIDE = (
@@ -56,7 +55,7 @@ def action_of(args: Namespace, shell: command.Context) -> Action:
     """TdbgError, with a sentence, when the flags make no sense together."""
     until, exclude = args.till_filter_pass, args.filter_exclude_node_names
     if until:
-        check_filter(until, shell)
+        check_filter(until, shell.scene)
     if exclude and not until:
         raise TdbgError("-fenn (--filter_exclude_node_names) goes with -f (--till_filter_pass)")
     if until and (args.no_debug or args.profile):
@@ -75,21 +74,3 @@ def action_of(args: Namespace, shell: command.Context) -> Action:
         tensor_dtype_filter=args.tensor_dtype_filter,
         profile=args.profile,
     )
-
-
-def check_filter(name: str, shell: command.Context) -> None:
-    """A filter is the name of one, or an expression."""
-    filters = shell.scene.filters
-    if name in filters:
-        return
-    if re.fullmatch(r"\w+", name) and name not in expressions.FIELDS:
-        known = ", ".join(filters)
-        raise TdbgError(f"tensor filter \"{name}\" does not exist; there are: {known}, and conditions as 'nan > 0'")
-    expressions.parse(name)
-
-
-def check_pattern(pattern: str) -> None:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise TdbgError(f"this is no regular expression ({error}): {pattern}") from None

@@ -1,0 +1,124 @@
+"""A process of a trace in; all that a scene keeps of it until the trace has grown, read when first asked for, out."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import pyarrow.compute as pc
+
+from tdbg.model import Flag
+from tdbg.query.program import Program
+from tdbg.query.rows import Rows
+from tdbg.query.scene_moments import Moments
+from tdbg.query.scene_nodes import Nodes
+from tdbg.query.scene_ops import INPUT, Ops
+from tdbg.query.scene_selection import Rowset
+from tdbg.query.scene_sources import SourceFiles
+from tdbg.query.scene_values import Values
+from tdbg.query.trace import Trace
+from tdbg.store.pages import Pages
+
+_MOST_COUNTED = 2_000_000  # rows of a moment whose tensors are counted
+
+
+class SceneCache:
+    def __init__(self, trace: Trace, process: int, pages: Pages) -> None:
+        self.trace, self.process, self.pages = trace, process, pages
+        # Read in the order of format.SCHEMAS: what rows refer to is there when its turn comes.
+        self._rowset: tuple[int | None, Rowset] | None = None
+        self._numbers: tuple[int | None, np.ndarray, np.ndarray] | None = None
+        self.moments = Moments(trace, process, pages, lambda: self.ops)
+
+    @cached_property
+    def mode(self) -> str:
+        return str(self.trace.processes[self.process].info.get("mode", ""))
+
+    @cached_property
+    def ops(self) -> Ops:
+        return Ops(self.trace, self.process)
+
+    @cached_property
+    def program(self) -> Program:
+        return Program(self.trace, self.process)
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        return Nodes(self.trace, self.process, self.program, self.ops)
+
+    @cached_property
+    def sources(self) -> SourceFiles:
+        return SourceFiles(self.trace, self.process, self.program, self.ops)
+
+    @cached_property
+    def values(self) -> Values:
+        return Values(self.trace, self.process, self.pages, self.program, self.moments.evidence)
+
+    @cached_property
+    def rows(self) -> Rows:
+        return Rows(self.trace)
+
+    @cached_property
+    def shapes(self) -> dict[int, tuple[int, ...]]:
+        rows = self.trace.table("shapes")
+        rows = rows.filter(pc.equal(rows["process"], self.process))
+        return {
+            number: tuple(dims) for number, dims in zip(*(rows[n].to_pylist() for n in ("shape", "dims")), strict=True)
+        }
+
+    @cached_property
+    def node_names(self) -> list[str]:
+        return sorted(set(self.ops.shown))
+
+    @cached_property
+    def tensor_names(self) -> list[str]:
+        """Of all tensors that have rows, at whatever moment."""
+        rollup = self.trace.rollup("ops")
+        rollup = rollup.filter(pc.equal(rollup["process"], self.process))
+        at, shown = self.ops.at, self.ops.shown
+        pairs = zip(rollup["op"].to_pylist(), rollup["slot"].to_pylist(), strict=True)
+        return sorted({f"{shown[at[op]]}:{slot}" for op, slot in pairs if op in at})
+
+    # ---- the moment that is looked at
+
+    def rowset(self, number: int | None) -> Rowset:
+        if self._rowset is None or self._rowset[0] != number:
+            positions = None if number is None else self.moments.positions(number)
+            self._rowset = number, Rowset(self.pages, positions, self.moments.evidence)
+        return self._rowset[1]
+
+    def began(self, number: int | None) -> int:
+        """When the first tensor of the moment was seen, in ns."""
+        rowset = self.rowset(number)
+        if not len(rowset):
+            return 0
+        first = rowset.given[:1] if rowset.given is not None else np.zeros(1, np.int64)
+        return int(self.pages.rows(first)["time"][0].as_py())
+
+    def numbers_of(self, number: int | None, positions: np.ndarray) -> np.ndarray:
+        """How often the same tensor was seen before at the moment."""
+        if number is None or len(self.rowset(number)) > _MOST_COUNTED:
+            return np.zeros(len(positions), np.int64)
+        if self._numbers is None or self._numbers[0] != number:
+            given = self.rowset(number).all
+            order = np.argsort(given)
+            self._numbers = number, given[order], self._counted(given)[order]
+        _, known, numbers = self._numbers
+        return numbers[np.searchsorted(known, positions)]
+
+    def _counted(self, positions: np.ndarray) -> np.ndarray:
+        rows = self.pages.rows(positions)
+        op, slot, flags = (rows[name].to_numpy().astype(np.int64) for name in ("op", "slot", "flags"))
+        keys = (op << 20) | (slot << 1) | ((flags & int(Flag.INPUT)) != 0)
+        order = np.argsort(keys, kind="stable")
+        is_new = np.ones(len(keys), bool)
+        is_new[1:] = keys[order][1:] != keys[order][:-1]
+        starts = np.flatnonzero(is_new)
+        counted = np.arange(len(keys)) - np.repeat(starts, np.diff(np.append(starts, len(keys))))
+        found = np.empty(len(keys), np.int64)
+        found[order] = counted
+        return found
+
+    def name_of(self, op: int, is_input: bool) -> str:
+        at = self.ops.at.get(op, -1)
+        return "?" if at < 0 else self.ops.shown[at] + (INPUT if is_input else "")

@@ -1,0 +1,182 @@
+"""One process's ops in; their names as the user knows them, what a pattern or a typed name finds among them, out.
+
+The runtime of Sessions fuses and renames: ``Relu`` in its graph may be a ``_FusedMatMul`` that stands for a product, a
+sum and itself, ``Sqrt/unary_ops_composition`` stands for ``Sqrt``. Patterns find such an op by each name and type that
+it stands for.
+
+A name is that of the op in the trace. Where several ops share it (in several functions, or on several lines), all are
+meant; ``train_step/Log`` is the one of a function, ``Log#12`` that of one op by its number. What an eager op was given
+from outside is ``Log/input``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow.compute as pc
+
+from tdbg.errors import TdbgError
+from tdbg.query.compositions import PARTS
+from tdbg.query.nearest import did_you_mean
+from tdbg.query.program import function_name
+from tdbg.store.reader import Trace
+
+INPUT = "/input"
+_RUNTIME_TYPE = re.compile(r"^_(?:Mkl)?(?:Native)?(?:Fused)?(?=[A-Z])")
+_NUMBERED = re.compile(r"(.*)#(\d+)")
+
+
+class Named(NamedTuple):
+    """What a typed name means: ops, and whether what they were given is meant."""
+
+    ops: tuple[int, ...]
+    slot: int | None
+    is_input: bool
+
+
+class Ops:
+    """Columns of the table ``ops``, of one process, by place; ``at`` gives the place of an op's number."""
+
+    def __init__(self, trace: Trace, process: int) -> None:
+        rows = trace.table("ops", ["op", "graph", "name", "type", "device", "attributes", "stack", "phase"])
+        rows = rows.filter(pc.equal(rows["process"], process))
+        self.numbers = rows["op"].to_numpy()
+        self.graphs = rows["graph"].to_numpy()
+        self.stacks = rows["stack"].to_numpy()
+        self.phases = rows["phase"].to_numpy()
+        self.names: list[str] = rows["name"].to_pylist()
+        self.types: list[str] = [function_name(one) for one in rows["type"].to_pylist()]
+        self.devices: list[str] = rows["device"].to_pylist()
+        self.attributes: list[str] = rows["attributes"].to_pylist()
+        self.at: dict[int, int] = {int(number): place for place, number in enumerate(self.numbers)}
+        graphs = trace.table("graphs", ["graph", "function"])
+        graphs = graphs.filter(pc.equal(graphs["process"], process))
+        self.functions: dict[int, str] = dict(
+            zip(graphs["graph"].to_pylist(), graphs["function"].to_pylist(), strict=True)
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def stands_for(self) -> dict[int, list[tuple[str, str]]]:
+        """By place: names and types of the user's ops that an op of the runtime stands for, its own first."""
+        found = {}
+        for place, text in enumerate(self.attributes):
+            if '"_stands_for"' in text:
+                parts = PARTS.findall(parsed(text).get("_stands_for", ""))
+                if parts:
+                    found[place] = parts
+        return found
+
+    @cached_property
+    def shown(self) -> list[str]:
+        """The user's name of each op: its own, unless the runtime made another of it and it alone stands for it."""
+        renamed = {place: parts[0][0] for place, parts in self.stands_for.items() if parts[0][0] != self.names[place]}
+        times = Counter((int(self.graphs[place]), name) for place, name in renamed.items())
+        shown = list(self.names)
+        for place, name in renamed.items():
+            if times[int(self.graphs[place]), name] == 1:
+                shown[place] = name
+        return shown
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for place, (name, shown) in enumerate(zip(self.names, self.shown, strict=True)):
+            found[name].append(place)
+            if shown != name:
+                found[shown].append(place)
+        return found
+
+    @cached_property
+    def _by_part(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for place, parts in self.stands_for.items():
+            for name, _ in parts:
+                found[name].append(place)
+        return found
+
+    def matching(self, node_pattern: str = "", op_pattern: str = "", exclude: str = "") -> np.ndarray | None:
+        """Which ops, by number (the last cell is False, and stands for -1), pass patterns that match from the
+        beginning; None: all do."""
+        if not (node_pattern or op_pattern or exclude):
+            return None
+        passes = np.zeros(int(self.numbers.max(initial=-1)) + 2, bool)
+        node, kind, without = compiled(node_pattern), compiled(op_pattern), compiled(exclude)
+        for place, number in enumerate(self.numbers):
+            names, types = self._names_of(place), self._types_of(place)
+            passes[number] = (
+                (not node_pattern or any(map(node.match, names)))
+                and (not op_pattern or any(map(kind.match, types)))
+                and not (exclude and any(map(without.match, names)))
+            )
+        return passes
+
+    def _names_of(self, place: int) -> list[str]:
+        name, shown = self.names[place], self.shown[place]
+        return [shown, name, *(part for part, _ in self.stands_for.get(place, ()))]
+
+    def _types_of(self, place: int) -> list[str]:
+        kind = self.types[place]
+        own = [kind] if kind[:1] != "_" else [kind, _RUNTIME_TYPE.sub("", kind)]
+        return own + [part for _, part in self.stands_for.get(place, ())]
+
+    # ---- names that are typed
+
+    def find(self, name: str) -> Named:
+        """The ops that are meant by ``node`` or ``node:slot``; TdbgError, with the nearest name, when there is none."""
+        node, colon, slot = name.rpartition(":")
+        if not (colon and slot.isdecimal() and len(slot) < 6):
+            node, slot = name, ""
+        for is_input in (False, True):
+            if is_input and not node.endswith(INPUT):
+                break
+            ops = self._find(node.removesuffix(INPUT) if is_input else node)
+            if ops:
+                return Named(tuple(int(self.numbers[place]) for place in ops), int(slot) if slot else None, is_input)
+        raise TdbgError(f"no {'tensor' if slot else 'node'} {name!r}; " + self._hint(node, slot))
+
+    def _find(self, node: str) -> list[int]:
+        numbered = _NUMBERED.fullmatch(node)
+        if numbered and int(numbered[2]) in self.at:
+            place = self.at[int(numbered[2])]
+            if numbered[1] in (self.names[place], self.shown[place]):
+                return [place]
+        return self._by_name.get(node) or self._in_function(node) or self._by_part.get(node, [])
+
+    def _in_function(self, node: str) -> list[int]:
+        function, slash, rest = node.partition("/")
+        while slash:
+            graphs = {graph for graph, name in self.functions.items() if name == function}
+            found = [place for place in self._by_name.get(rest, ()) if int(self.graphs[place]) in graphs]
+            if found:
+                return found
+            head, slash, rest = rest.partition("/")
+            function = f"{function}/{head}"
+        return []
+
+    def _hint(self, node: str, slot: str) -> str:
+        ending = f":{slot}" if slot else ""
+        return did_you_mean(node, self._by_name, ending) or "list_tensors lists all that were recorded"
+
+
+def parsed(attributes: str) -> dict[str, object]:
+    """The attributes of an op; none when the text is damaged."""
+    try:
+        found = json.loads(attributes)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise TdbgError(f"this is no regular expression ({error}): {pattern}") from None

@@ -1,0 +1,135 @@
+"""Rows of ``tensors`` by position in; a listing of what was seen, in order and read as it is asked for, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Protocol, overload
+
+import numpy as np
+
+from tdbg.model import DType, Flag, Summary
+from tdbg.scene import Seen, Tensors
+from tdbg.store.pages import Pages
+
+_NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
+_BYTES = {kind: 8 if kind in (DType.FLOAT64, DType.COMPLEX64, DType.INT64, DType.UINT64)
+          else 4 if kind in (DType.FLOAT32, DType.INT32, DType.UINT32)
+          else 2 if kind in (DType.FLOAT16, DType.BFLOAT16, DType.INT16, DType.UINT16)
+          else 16 if kind is DType.COMPLEX128 else 1 for kind in DType if kind.is_number}  # fmt: skip
+
+
+class Order(Protocol):
+    """Which rows a listing has, and in which order."""
+
+    def __len__(self) -> int: ...
+
+    def positions(self, places: np.ndarray) -> np.ndarray:
+        """Of the rows at these places of the listing."""
+
+
+class Chosen:
+    """Rows that were looked for."""
+
+    def __init__(self, positions: np.ndarray) -> None:
+        self._positions = positions
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def positions(self, places: np.ndarray) -> np.ndarray:
+        return self._positions[places]
+
+
+class Everything:
+    """All rows but some, in the order of events: within a page by number, for pages follow each other."""
+
+    def __init__(self, pages: Pages, without: np.ndarray) -> None:
+        self._pages, self._without = pages, without
+        firsts = np.array([page.first for page in pages.pages] + [len(pages)], np.int64)
+        self._starts = firsts - np.searchsorted(without, firsts)
+        self._order = lru_cache(8)(self._order_of)
+
+    def __len__(self) -> int:
+        return int(self._starts[-1]) if len(self._starts) else 0
+
+    def positions(self, places: np.ndarray) -> np.ndarray:
+        page = np.searchsorted(self._starts, places, "right") - 1
+        found = np.empty(len(places), np.int64)
+        for number in np.unique(page):
+            here = page == number
+            found[here] = self._order(int(number))[places[here] - self._starts[number]]
+        return found
+
+    def _order_of(self, number: int) -> np.ndarray:
+        page = self._pages.pages[number]
+        seqs = self._pages.part_of_column("seq", number)
+        order = np.argsort(seqs, kind="stable") + page.first
+        first, last = np.searchsorted(self._without, [page.first, page.first + page.rows])
+        return order[~np.isin(order, self._without[first:last])] if last > first else order
+
+
+Maker = Callable[[np.ndarray], list[Seen]]
+
+
+class RowTensors(Tensors):
+    """``make`` gives what was seen at positions; ``numbers``: its count among the same tensor, by place."""
+
+    def __init__(self, order: Order, make: Maker, total: int, notes: Sequence[str], is_reversed: bool = False) -> None:
+        self._order, self._make = order, make
+        self.total, self.notes = total, notes
+        self._is_reversed = is_reversed
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    @overload
+    def __getitem__(self, place: int) -> Seen: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Seen]: ...
+
+    def __getitem__(self, place: int | slice) -> Seen | Sequence[Seen]:
+        if isinstance(place, int | np.integer):
+            at = range(len(self))[place]
+            return self._read(np.array([at]))[0]
+        places = range(len(self))[place]
+        return self._read(np.arange(places.start, places.stop, places.step))
+
+    def __iter__(self) -> Any:
+        for first in range(0, len(self), 4096):
+            yield from self[first : first + 4096]
+
+    def _read(self, places: np.ndarray) -> list[Seen]:
+        if self._is_reversed:
+            places = len(self) - 1 - places
+        return self._make(self._order.positions(places)) if len(places) else []
+
+
+def size_of(elements: int, dtype: int) -> int | None:
+    width = _BYTES.get(dtype)  # type: ignore[call-overload]
+    return elements * width if width and elements >= 0 else None
+
+
+def sizes_of(elements: np.ndarray, dtypes: np.ndarray) -> np.ndarray:
+    """-1 where a size is not known."""
+    widths = np.zeros(256, np.int64)
+    for kind, width in _BYTES.items():
+        widths[int(kind)] = width
+    found = elements * widths[dtypes]
+    return np.where((found < 0) | (widths[dtypes] == 0), -1, found)
+
+
+def summary_of(row: dict[str, Any]) -> Summary | None:
+    """None where numbers are missing."""
+    values = [row[name] for name in _NUMBERS]
+    return None if any(value is None for value in values) else Summary(*values)
+
+
+def is_bad(flags: int, dtype: int, was_looked_at: bool) -> bool | None:
+    if flags & Flag.BAD:
+        return True
+    kind = DType(dtype) if dtype in DType._value2member_map_ else DType.UNKNOWN
+    if not kind.is_floating and kind is not DType.UNKNOWN:
+        return False
+    return False if was_looked_at or flags & Flag.NUMBERS else None

@@ -1,0 +1,272 @@
+"""A trace in; the scene that commands look at out: its moments, tensors, nodes and sources, one process at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from tdbg.errors import TdbgError
+from tdbg.model import DType, Flag, ProfiledNode
+from tdbg.query.profile import read_profile
+from tdbg.query.scene_cache import SceneCache
+from tdbg.query.scene_ops import INPUT, Named
+from tdbg.query.scene_runs import Feeds, run_info
+from tdbg.query.scene_selection import Rowset, Selector, has_inf_or_nan
+from tdbg.query.scene_tensors import Chosen, Everything, RowTensors, is_bad, size_of, summary_of
+from tdbg.query.scene_values import Key
+from tdbg.query.trace import Trace
+from tdbg.scene import (
+    Moment,
+    Node,
+    RunInfo,
+    Seen,
+    Selection,
+    SourceFile,
+    SourceLine,
+    TensorFilter,
+    Tensors,
+)
+
+_MOST_TESTED = 20_000  # tensors that a user's function is asked about
+_BLIND = ("none", "shape")  # modes in which nobody looks for bad values
+
+
+class TraceScene:
+    """``process`` is the one that is looked at: that with the first bad value, unless another is asked for."""
+
+    def __init__(self, trace: Trace | str | Path, process: int | None = None) -> None:
+        self._trace = trace if isinstance(trace, Trace) else Trace.open(trace)
+        self.filters: dict[str, TensorFilter] = {"has_inf_or_nan": has_inf_or_nan}
+        self.title = ""
+        first_bad = self._trace.first_bad() if process is None else None
+        self.process = process if process is not None else first_bad["process"] if first_bad else 0
+        if not 0 <= self.process < len(self._trace.processes):
+            raise TdbgError(f"there is no process {self.process}; this trace has {len(self._trace.processes)}")
+        self._pages = self._trace.pages(self.process)
+        self._number: int | None = None
+        self._read = SceneCache(self._trace, self.process, self._pages)
+        self.go(self._start())
+
+    def _start(self) -> int | None:
+        moments = self._read.moments
+        if moments.first_bad_seq >= 0:
+            return moments.moment_of(moments.first_bad_seq)
+        return moments.moments[-1].number if moments.moments else None
+
+    # ---- moments
+
+    @property
+    def processes(self) -> list[str]:
+        """What tells the processes apart, by number."""
+        return [_process_title(process) for process in self._trace.processes]
+
+    def moments(self) -> Sequence[Moment]:
+        return self._read.moments.moments
+
+    @property
+    def moment(self) -> Moment | None:
+        return next((moment for moment in self.moments() if moment.number == self._number), None)
+
+    def go(self, number: int | None) -> None:
+        moments = self.moments()
+        if number is not None and all(moment.number != number for moment in moments):
+            kind = self._read.moments.kind
+            there = f"there are {moments[0].number} to {moments[-1].number}" if moments else "the trace has none"
+            raise TdbgError(f"there is no {kind} {number}; {there}")
+        self._number = number
+        moment = self.moment
+        at = "all steps" if moment is None else moment.title.partition(":")[0]
+        of = f" · process {self.process}" if len(self._trace.processes) > 1 else ""
+        self.title = f"{self._trace.path.name} · {at}{of}"
+
+    def refresh(self) -> bool:
+        self._trace.refresh()
+        if not self._pages.refresh():
+            return False
+        self._read = SceneCache(self._trace, self.process, self._pages)
+        return True
+
+    # ---- tensors
+
+    def tensors(self, selection: Selection) -> Tensors:
+        rowset = self._rowset()
+        notes = self._blind_notes(selection)
+        found = self._selector.select(rowset, selection, self.filters, notes)
+        order = Everything(self._pages, self._read.moments.evidence) if found is None else Chosen(found)
+        notes += [f"{name} is damaged: its rows are shown without names" for name in sorted(self._pages.damaged)]
+        return RowTensors(order, self._make, len(rowset), notes, selection.reverse)
+
+    def seen(self, tensor: str, debug_op: str = "", device: str = "") -> Sequence[Seen]:
+        named = self._read.ops.find(tensor)
+        found = self._rows_of(named)
+        if device:
+            at, devices = self._read.ops.at, self._read.ops.devices
+            ops = self._rowset().cells("op", found)
+            found = found[[device in devices[at[int(op)]] for op in ops]] if len(found) else found
+        if debug_op and debug_op != "DebugIdentity":
+            raise TdbgError(
+                f"a trace has no {debug_op} of {tensor}; what it knows is in numeric_summary: pt -s {tensor}"
+            )
+        if not len(found):
+            raise TdbgError(self._why_unseen(tensor, named))
+        if named.slot is None:
+            self._check_one_slot(tensor, found)
+        return RowTensors(Chosen(found), self._make, len(found), ())
+
+    def value(self, seen: Seen) -> Any:
+        return self._read.values.read(seen)
+
+    def tensor_names(self) -> Sequence[str]:
+        return self._read.tensor_names
+
+    # ---- nodes, sources, runs
+
+    def node_names(self) -> Sequence[str]:
+        return self._read.node_names
+
+    def node(self, name: str) -> Node:
+        return self._read.nodes.node(name, self._graphs_here())
+
+    def sources(self) -> Sequence[SourceFile]:
+        return self._read.sources.files(self._rowset())
+
+    def source(self, path: str) -> Sequence[SourceLine]:
+        return self._read.sources.lines(path, self._rowset())
+
+    def run_info(self) -> RunInfo:
+        return run_info(self._trace, self.process, self._read.moments, self.moment)
+
+    def feeds(self) -> Mapping[str, Any]:
+        run = self._read.moments.runs.get(self._number) if self._number is not None else None
+        asked = self._read.moments.asked.get(run.graph) if run is not None else None
+        return Feeds(asked.feeds if asked else [], self.seen, self.value)
+
+    def profile(self) -> Sequence[ProfiledNode]:
+        run = self._read.moments.runs.get(self._number) if self._number is not None else None
+        return read_profile(self._trace, run.execution if run is not None else None)
+
+    def trace(self) -> Trace:
+        return self._trace
+
+    # ---- parts
+
+    @property
+    def _selector(self) -> Selector:
+        read = self._read
+        return Selector(read.ops, lambda: read.rows, self.process, read.moments.first_bad_seq, self._tested)
+
+    def _rowset(self) -> Rowset:
+        return self._read.rowset(self._number)
+
+    def _graphs_here(self) -> set[int]:
+        """The graphs that ran at the moment: of nodes with one name, those are meant first."""
+        run = self._read.moments.runs.get(self._number) if self._number is not None else None
+        return {run.graph} if run is not None else set()
+
+    def _rows_of(self, named: Named) -> np.ndarray:
+        rowset = self._rowset()
+        ops = rowset.cells("op", rowset.all)
+        found = rowset.all[np.isin(ops, named.ops)]
+        graphs = self._read.ops.graphs
+        if not len(found):
+            return found
+        rows = self._pages.rows(found)
+        is_eager = np.array([graphs[self._read.ops.at[op]] < 0 for op in rows["op"].to_pylist()])
+        is_input = is_eager & ((rows["flags"].to_numpy() & int(Flag.INPUT)) != 0)
+        found = found[is_input == named.is_input]
+        if named.slot is not None:
+            found = found[rowset.cells("slot", found) == named.slot]
+        return found
+
+    def _check_one_slot(self, tensor: str, found: np.ndarray) -> None:
+        slots = sorted(set(self._rowset().cells("slot", found).tolist()))
+        if len(slots) > 1:
+            names = ", ".join(f"{tensor}:{slot}" for slot in slots)
+            raise TdbgError(f"node {tensor!r} has several outputs; one of them is meant: {names}")
+
+    def _why_unseen(self, tensor: str, named: Named) -> str:
+        at = f" at {self.moment.title.partition(':')[0]}" if self.moment is not None else ""
+        rollup = self._trace.rollup("ops").filter(pc.field("process") == self.process)
+        rows = rollup.filter(
+            pc.is_in(rollup["op"], pc.cast(list(named.ops), "int32") if named.ops else None)
+        ).to_pylist()
+        return f"{tensor} was not recorded{at}" + (f" ({len(rows)})" if rows else "")
+
+    def _blind_notes(self, selection: Selection) -> list[str]:
+        mode = self._read.mode
+        if self.filters.get(selection.filter) is has_inf_or_nan and mode in _BLIND:
+            return [f"mode {mode} does not look for NaN and infinity; record with --mode health or numerics"]
+        return []
+
+    def _tested(self, found: np.ndarray, function: TensorFilter, name: str, notes: list[str]) -> np.ndarray:
+        passing, without, untested = [], 0, 0
+        values = self._read.values
+        tested = 0
+        for first in range(0, len(found), 4096):
+            part = found[first : first + 4096]
+            for position, seen in zip(part, self._make(part), strict=True):
+                if values.kept(seen.key) < 0:
+                    without += 1
+                elif tested >= _MOST_TESTED:
+                    untested += 1
+                else:
+                    tested += 1
+                    if _ask(function, name, seen, self.value(seen)):
+                        passing.append(position)
+        if without:
+            notes.append(
+                f"{name} was not asked about {without:,} tensors whose elements were not kept (mode full keeps all)"
+            )
+        if untested:
+            notes.append(f"{name} was asked about the first {_MOST_TESTED:,} tensors, not about {untested:,} more")
+        return np.array(passing, np.int64)
+
+    def _make(self, positions: np.ndarray) -> list[Seen]:
+        read = self._read
+        ops, shapes, began, looked = read.ops, read.shapes, read.began(self._number), read.mode not in _BLIND
+        numbers = read.numbers_of(self._number, positions)
+        found = []
+        for position, number, row in zip(
+            positions.tolist(), numbers.tolist(), self._pages.rows(positions).to_pylist(), strict=True
+        ):
+            at = ops.at.get(row["op"], -1)
+            is_input = at >= 0 and ops.graphs[at] < 0 and bool(row["flags"] & Flag.INPUT)
+            name = ops.shown[at] if at >= 0 else "?"
+            dtype = row["dtype"]
+            found.append(
+                Seen(
+                    node=name + INPUT if is_input else name,
+                    slot=row["slot"],
+                    op_type=ops.types[at] if at >= 0 else "?",
+                    time=(row["time"] - began) / 1e6,
+                    size=size_of(row["elements"], dtype),
+                    dtype=DType(dtype).label if dtype in DType._value2member_map_ else "unknown",
+                    shape=shapes.get(row["shape"]),
+                    key=Key(self.process, position, row["value"], row["op"], row["slot"], row["execution"],
+                            row["iteration"], row["tensor"], is_input),
+                    device=ops.devices[at] if at >= 0 else "",
+                    number=number,
+                    step=row["step"],
+                    iteration=row["iteration"],
+                    seq=row["seq"],
+                    numbers=summary_of(row),
+                    is_bad=is_bad(row["flags"], dtype, looked),
+                )
+            )  # fmt: skip
+        return found
+
+
+def _ask(function: TensorFilter, name: str, seen: Seen, value: Any) -> bool:
+    try:
+        return bool(function(seen, value))
+    except Exception as error:
+        raise TdbgError(f"filter {name} failed on {seen.tensor}: {type(error).__name__}: {error}") from error
+
+
+def _process_title(process: Any) -> str:
+    info = process.info
+    return f"rank {info.get('rank', 0)}, process {info.get('pid', '?')} on {info.get('host', '?')}"

@@ -1,0 +1,202 @@
+"""One process's ``tensors`` in; its rows by position, a page or a column at a time, out.
+
+A position counts the rows in the order they were written, and stays the row's own while the program goes on writing:
+segments are sealed in the order of their rows. So a listing of ten million rows need not be in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tdbg.store.format import SCHEMAS
+from tdbg.store.segments import Segment, columns_of, conform, open_sealed
+from tdbg.store.tables import ProcessTables
+
+_MOST_PAGES = 12  # that are remembered, of about 65,536 rows each
+_MOST_SEQ, _MOST_FLAGS = (1 << 63) - 1, (1 << 16) - 1
+_LOST = {"op": -1, "step": -2, "execution": -2, "seq": -1, "shape": -1, "elements": -1, "value": -1}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Rows that are read together: a row group, or what is in memory. The bounds hold for all of its rows."""
+
+    first: int
+    rows: int
+    least_seq: int
+    greatest_seq: int
+    flags: int  # none of its rows has greater ones
+    segment: Segment | None = None  # None: in memory
+    group: int = 0
+    table: pa.Table | None = None
+
+
+class Pages:
+    """Pages are read when they are asked for; of a page that is damaged the rows have op -1."""
+
+    def __init__(self, tables: ProcessTables) -> None:
+        self._tables = tables
+        self.pages: list[Page] = []
+        self._columns: dict[str, np.ndarray] = {}
+        self._read = lru_cache(_MOST_PAGES)(self._read_page)
+        self.damaged: set[str] = set()
+        self.refresh()
+
+    def __len__(self) -> int:
+        return self.pages[-1].first + self.pages[-1].rows if self.pages else 0
+
+    def refresh(self) -> bool:
+        """Looks at what is on disk now; True when there are more rows, or others."""
+        before = len(self)
+        sealed = {page.segment: True for page in self.pages if page.segment is not None}
+        kept = [page for page in self.pages if page.segment is not None]
+        had_more = any(page.segment is None and page.group < 0 for page in self.pages)
+        pages = list(kept)
+        for segment in self._tables.segments("tensors"):
+            if segment not in sealed:
+                pages += self._pages_of(segment, _end(pages))
+        for rows in self._tables.extra("tensors"):
+            pages.append(_in_memory(rows, _end(pages), -1))
+        changed = _end(pages) != before or had_more
+        self.pages = pages
+        if had_more or _end(pages) < before:
+            self._columns.clear()
+        if changed:
+            self._read.cache_clear()
+        return changed
+
+    def _pages_of(self, segment: Segment, first: int) -> list[Page]:
+        if segment.is_sealed:
+            try:
+                with open_sealed(segment) as file:
+                    return _row_groups(segment, file.metadata, first)
+            except (pa.ArrowException, OSError) as error:
+                self._tables.cannot_read(segment.path, error)
+                return []
+        rows = self._tables.segment_rows(segment, SCHEMAS["tensors"].names)
+        return [_in_memory(rows, first, 0)] if len(rows) else []
+
+    def page_at(self, position: int) -> int:
+        """The number of the page that a row is on."""
+        return int(np.searchsorted([page.first for page in self.pages], position, "right")) - 1
+
+    def with_seq(self, least: int, greatest: int) -> list[int]:
+        """The numbers of the pages that may hold events of this range."""
+        return [n for n, page in enumerate(self.pages) if page.least_seq <= greatest and page.greatest_seq >= least]
+
+    def read(self, number: int) -> pa.Table:
+        """All rows of a page, in the order of positions."""
+        return self._read(number)
+
+    def rows(self, positions: np.ndarray) -> pa.Table:
+        """Some rows, in the order asked for."""
+        if not len(positions):
+            return SCHEMAS["tensors"].empty_table()
+        firsts = np.array([page.first for page in self.pages])
+        of = np.searchsorted(firsts, positions, "right") - 1
+        parts, places = [], np.empty(len(positions), np.int64)
+        done = 0
+        for number in np.unique(of):
+            here = np.flatnonzero(of == number)
+            parts.append(self._read(int(number)).take(pa.array(positions[here] - firsts[number])))
+            places[here] = np.arange(done, done + len(here))
+            done += len(here)
+        together = pa.concat_tables(parts)
+        return together if len(parts) == 1 else together.take(pa.array(places))
+
+    def column(self, name: str) -> np.ndarray:
+        """A column of whole numbers of all rows; what was read once is kept."""
+        known = self._columns.get(name)
+        if known is None or len(known) < len(self):
+            done = 0 if known is None else len(known)
+            new = self._column_from(name, done)
+            known = self._columns[name] = new if known is None else np.concatenate([known, new])
+        return known
+
+    def part_of_column(self, name: str, number: int) -> np.ndarray:
+        """The same of one page."""
+        page = self.pages[number]
+        if name in self._columns and len(self._columns[name]) >= page.first + page.rows:
+            return self._columns[name][page.first : page.first + page.rows]
+        return self._cells(page, name)
+
+    def _column_from(self, name: str, done: int) -> np.ndarray:
+        parts = []
+        for page in self.pages:
+            if page.first + page.rows > done:
+                parts.append(self._cells(page, name)[max(0, done - page.first) :])
+        kind = SCHEMAS["tensors"].field(name).type.to_pandas_dtype()
+        return np.concatenate(parts) if parts else np.empty(0, kind)
+
+    def _cells(self, page: Page, name: str) -> np.ndarray:
+        return self._of_page(page, [name])[name].to_numpy()
+
+    def _read_page(self, number: int) -> pa.Table:
+        return self._of_page(self.pages[number], SCHEMAS["tensors"].names)
+
+    def _of_page(self, page: Page, columns: Sequence[str]) -> pa.Table:
+        if page.table is not None:
+            return page.table.select(columns)
+        segment = page.segment
+        assert segment is not None
+        wanted = columns_of("tensors", columns)
+        try:
+            if self._tables.is_sound(segment):
+                return conform(self._file(segment).read_row_group(page.group, columns=list(columns)), wanted)
+        except (pa.ArrowException, OSError) as error:
+            self._tables.cannot_read(segment.path, error)
+        self.damaged.add(segment.path.name)
+        return _lost(page.rows, wanted)
+
+    def _file(self, segment: Segment) -> Any:
+        return _open(segment)
+
+
+@lru_cache(16)
+def _open(segment: Segment) -> Any:
+    return open_sealed(segment)
+
+
+def _end(pages: Sequence[Page]) -> int:
+    return pages[-1].first + pages[-1].rows if pages else 0
+
+
+def _row_groups(segment: Segment, metadata: Any, first: int) -> list[Page]:
+    pages = []
+    names = metadata.schema.names
+    seq, flags = names.index("seq"), names.index("flags")
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        least, greatest = _bounds(group.column(seq), -1, _MOST_SEQ)
+        most_flags = _bounds(group.column(flags), 0, _MOST_FLAGS)[1]
+        pages.append(Page(first, group.num_rows, least, greatest, most_flags, segment, number))
+        first += group.num_rows
+    return pages
+
+
+def _bounds(column: Any, least: int, greatest: int) -> tuple[int, int]:
+    statistics = column.statistics
+    if statistics is None or not statistics.has_min_max:
+        return least, greatest
+    return int(statistics.min), int(statistics.max)
+
+
+def _in_memory(rows: pa.Table, first: int, group: int) -> Page:
+    seq, flags = rows["seq"].to_numpy(), rows["flags"].to_numpy()
+    table = rows.combine_chunks()
+    return Page(first, len(rows), int(seq.min()), int(seq.max()), int(flags.max()), None, group, table)
+
+
+def _lost(rows: int, wanted: pa.Schema) -> pa.Table:
+    nullable = ("negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
+    arrays = [
+        pa.nulls(rows, of.type) if of.name in nullable else pa.repeat(pa.scalar(_LOST.get(of.name, 0), of.type), rows)
+        for of in wanted
+    ]
+    return pa.Table.from_arrays(arrays, schema=wanted)
