@@ -77,7 +77,7 @@ def test_before_a_run():
         info = scene.run_info()
         assert info.description == "run #1: 2 fetches; 1 feed (x:0)"
         assert (info.fetches, len(info.targets), info.feeds) == (["loss:0"], 1, ["x:0"])
-        assert "has_inf_or_nan, is_scalar" in info.facts.values()
+        assert list(scene.filters) == ["has_inf_or_nan", "is_scalar"]
         assert scene.feeds()["x:0"].dtype == np.float32 and scene.feeds()["x:0"].shape == (1, 3)
         assert "scope/log" in scene.node_names()
         node = scene.node("scope/log")

@@ -184,7 +184,6 @@ class RunScene:
             [name for name in names if ":" not in name],
             list(self._feeds),
             self.error_lines(),
-            {"Filters": ", ".join(self.filters)},
         )
 
     def error_lines(self) -> list[str]:

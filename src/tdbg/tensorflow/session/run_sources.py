@@ -10,13 +10,14 @@ from functools import cached_property
 from typing import Any
 
 from tdbg.errors import TdbgError, did_you_mean
+from tdbg.frames import is_user_file
 from tdbg.model import Frame
 from tdbg.scene import SourceFile, SourceLine
 from tdbg.tensorflow.session.source_lines import frames_of
 
 
 class RunSources:
-    """A line counts for a node when it is anywhere in the stack that made it."""
+    """A node belongs to each file on its stack, once a file: to the innermost line of it."""
 
     def __init__(
         self,
@@ -37,7 +38,10 @@ class RunSources:
         """By file and line: the nodes."""
         found: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
         for node, frames in self._stacks.items():
-            for file, line in dict.fromkeys((frame.file, frame.line) for frame in frames):
+            innermost: dict[str, int] = {}
+            for frame in frames:
+                innermost.setdefault(frame.file, frame.line)
+            for file, line in innermost.items():
                 found[file][line].append(node)
         return found
 
@@ -62,25 +66,22 @@ class RunSources:
         for number, text in enumerate(texts, 1):
             nodes = made.get(number, ())
             found = [one for node in nodes for one in seen.get(node, ())]
-            is_bad = any(one.is_bad and self._is_innermost(one.node, file, number) for one in found)
+            is_bad = any(one.is_bad for one in found)
             names = list(dict.fromkeys(one.tensor for one in found))
             lines.append(SourceLine(number, text.rstrip("\n"), tuple(nodes), tuple(names), is_bad))
         return lines
-
-    def _is_innermost(self, node: str, file: str, line: int) -> bool:
-        inner = next((frame for frame in self._stacks.get(node, ()) if frame.file == file), None)
-        return inner is not None and inner.line == line
 
     def _file(self, path: str) -> str:
         wanted = os.path.abspath(os.path.expanduser(path))
         for file in self._lines:
             if path == file or wanted == os.path.abspath(file):
                 return file
-        ending = [file for file in self._lines if file.endswith(os.sep + path)]
-        if len(ending) == 1:
-            return ending[0]
-        if ending:
-            raise TdbgError(f"several files end in {path}: {', '.join(ending)}")
-        raise TdbgError(
-            f"no node of this run was made in {path!r}{did_you_mean(path, self._lines)} (ls lists the files)"
-        )
+        ending = [file for file in self._lines if file.endswith(os.sep + path.removeprefix("./"))]
+        found = [file for file in ending if is_user_file(file)] or ending
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise TdbgError(f"several files end in {path!r}: {', '.join(sorted(found))}")
+        names = [os.path.basename(file) for file in self._lines]
+        near = did_you_mean(path, [*names, *self._lines]) or "; ls lists those that did"
+        raise TdbgError(f"no file {path!r} made nodes of this run{near}")
