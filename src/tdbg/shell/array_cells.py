@@ -18,18 +18,18 @@ class Cells:
 
     def __init__(self, sample: np.ndarray, ranges: Sequence[tuple[float, float]] = ()) -> None:
         self._ranges = ranges
-        self._write = _writer(_plain(sample.reshape(-1)))
-        texts = self._write(_plain(sample.reshape(-1)))
+        self._write = _writer(computable(sample.reshape(-1)))
+        texts = self._write(computable(sample.reshape(-1)))
         self.width = max(map(len, texts), default=1)
         self._to_left = sample.dtype.kind in "OSU"
 
     def texts(self, row: np.ndarray) -> list[str]:
-        written = self._write(_plain(row))
+        written = self._write(computable(row))
         return [text.ljust(self.width) if self._to_left else text.rjust(self.width) for text in written]
 
     def styles(self, row: np.ndarray) -> list[str]:
         """By class, and ``match`` for what lies in one of the ranges."""
-        values = _plain(row)
+        values = computable(row)
         if values.dtype.kind not in "biufc":
             return [""] * len(values)
         styles = np.full(len(values), "positive", dtype="U8")
@@ -49,7 +49,7 @@ class Cells:
 
 def in_ranges(values: np.ndarray, ranges: Sequence[tuple[float, float]]) -> np.ndarray:
     """Which elements lie in one of the ranges, their ends included; complex ones by their absolute value."""
-    values = _plain(values)
+    values = computable(values)
     if values.dtype.kind not in "biufc":
         return np.zeros(values.shape, bool)
     measured = np.abs(values) if values.dtype.kind == "c" else values
@@ -59,7 +59,7 @@ def in_ranges(values: np.ndarray, ranges: Sequence[tuple[float, float]]) -> np.n
     return inside
 
 
-def _plain(values: np.ndarray) -> np.ndarray:
+def computable(values: np.ndarray) -> np.ndarray:
     """In a type that numpy computes in: bfloat16 and the 8-bit floats are none."""
     return values.astype(np.float32) if values.dtype.kind == "V" or values.dtype.name in _SMALL_FLOATS else values
 

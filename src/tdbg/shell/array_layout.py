@@ -7,10 +7,11 @@ at once. Beyond two dimensions each page, a matrix, has a line of its own that s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 
+from tdbg.errors import TdbgError
 from tdbg.shell.array_cells import Cells
 from tdbg.shell.result import Array, Line, Span
 
@@ -20,6 +21,7 @@ _EDGE = 3
 _EDGE_ROWS = 8  # of a matrix
 _LABELLED_FROM = 24  # lines; a longer listing says at the left where it is
 _GAP = ", "
+_WIDTH = 80
 
 
 class _Axis(NamedTuple):
@@ -46,10 +48,11 @@ class _Axis(NamedTuple):
         return self.entries - after if after <= self.edge else None
 
 
-class ArrayLines(Sequence[Line]):
-    """The lines of one Array."""
+class ArrayLayout:
+    """The lines of one Array. ``width`` None: as numpy would."""
 
-    def __init__(self, block: Array, width: int) -> None:
+    def __init__(self, block: Array, width: int | None) -> None:
+        width = _WIDTH if width is None else width
         self._values, self._offset = np.asarray(block.values), block.offset
         values = self._values
         self._is_whole = block.shows_all or values.size <= MOST_WHOLE
@@ -119,22 +122,13 @@ class ArrayLines(Sequence[Line]):
     def __len__(self) -> int:
         return self._length
 
-    @overload
-    def __getitem__(self, at: int) -> Line: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Line]: ...
-    def __getitem__(self, at: int | slice) -> Line | list[Line]:
-        if isinstance(at, slice):
-            return [self._line(number) for number in range(*at.indices(self._length))]
-        number = at + self._length if at < 0 else at
-        if not 0 <= number < self._length:
-            raise IndexError(f"there are {self._length} lines")
-        return self._line(number)
+    def lines(self, first: int, last: int) -> list[Line]:
+        return [self._line(number) for number in range(max(first, 0), min(last, self._length))]
 
-    def line_of(self, index: Sequence[int]) -> int | None:
-        """Where an element stands, by its place in the array as it is shown; None: behind an ellipsis."""
+    def line_of(self, indices: Sequence[int]) -> int | None:
+        """Where an element of the tensor stands; None: behind an ellipsis. TdbgError when there is no such element."""
         line = 0
-        for at, (axis, one) in enumerate(zip(self._axes, index, strict=True)):
+        for at, (axis, one) in enumerate(zip(self._axes, self.place_of(indices), strict=True)):
             entry = axis.entry(one)
             if entry is None:
                 return None
@@ -144,6 +138,21 @@ class ArrayLines(Sequence[Line]):
             line += (entry - 1) * self._lines_of[at] + 1 if passed_dots else entry * self._lines_of[at]
             line += 1 if at == len(self._axes) - 3 else 0
         return line
+
+    def place_of(self, indices: Sequence[int]) -> list[int]:
+        """The same element, counted from the first one that is shown."""
+        shape = self._values.shape
+        said = f"[{', '.join(map(str, indices))}]"
+        if len(indices) != len(shape):
+            plural = "s" if len(shape) != 1 else ""
+            raise TdbgError(f"{said} does not fit: this tensor has {len(shape)} dimension{plural}, shape {shape}")
+        found = []
+        for one, size, begin in zip(indices, shape, self._offset or (0,) * len(shape), strict=True):
+            place = one - begin if one >= 0 else one + size
+            if not 0 <= place < size:
+                raise TdbgError(f"{said} is not among what is shown: there are {begin} to {begin + size - 1}")
+            found.append(place)
+        return found
 
     def _line(self, number: int) -> Line:
         values = self._values
@@ -237,3 +246,6 @@ class ArrayLines(Sequence[Line]):
 
     def _finished(self, row: np.ndarray, before: Line, after: str) -> Line:
         return (*before, *self._written(row), Span(after))
+
+
+layout = ArrayLayout

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
+from tdbg.shell.array_layout import MOST_WHOLE
 from tdbg.shell.result import Array, Block, Cell, Line, Plot, Result, Span, Table, plain
 
 
@@ -37,12 +38,10 @@ def _cell(cell: Cell) -> Any:
 
 def _array(array: Array) -> dict[str, Any]:
     values = array.values
-    return {
-        "name": array.name,
-        "dtype": str(values.dtype),
-        "shape": list(values.shape),
-        "values": _listed(values.tolist()),
-    }
+    said = {"name": array.name, "dtype": str(values.dtype), "shape": list(values.shape)}
+    if values.size > MOST_WHOLE and not array.shows_all:
+        return said | {"values": None, "left_out": f"{values.size} elements; -a gives them"}
+    return said | {"values": _listed(values.tolist())}
 
 
 def _listed(value: Any) -> Any:

@@ -14,6 +14,7 @@ from tdbg.errors import TdbgError
 from tdbg.scene import Scene
 from tdbg.shell.command import Command, Completion
 from tdbg.shell.commands import by_word
+from tdbg.shell.element import go_to
 from tdbg.shell.history import History
 from tdbg.shell.layout import Layout
 from tdbg.shell.result import Result, error, text
@@ -168,10 +169,9 @@ class Engine:
             raise TdbgError("an element is written @[row,column], for example @[10,0]")
         shown = self.visited.shown
         indices = tuple(int(number) for number in numbers[1].split(","))
-        line = Layout(shown.result, self.width).line_of(indices) if shown else None
-        if shown is None or line is None:
-            raise TdbgError("no tensor is shown whose elements could be gone to; show one first: pt NAME")
-        return self._changed(replace(shown.result, top=line))
+        if shown is None:
+            raise TdbgError("there is no screen yet; show a tensor first: pt NAME")
+        return self._changed(go_to(shown.result, indices, self.width))
 
     def _changed(self, result: Result) -> Result:
         self.visited.replace(result)

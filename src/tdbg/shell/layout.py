@@ -1,7 +1,6 @@
 """A Result and a width in; the lines that show it out, made as they are asked for.
 
-Each kind of block has a layout in a file of its own. A layout has ``len()`` and ``lines(first, last)``; one that shows
-elements also has ``line_of(indices)``, for ``@[i,j]``.
+Each kind of block has a layout in a file of its own, with ``len()`` and ``lines(first, last)``.
 """
 
 from __future__ import annotations
@@ -70,13 +69,6 @@ class Layout:
                 for number, line in enumerate(self.lines(page, min(page + _PAGE, end)), page):
                     if pattern.search(plain(line)):
                         return number
-        return None
-
-    def line_of(self, indices: tuple[int, ...]) -> int | None:
-        """Where an element of an array is shown; None when no array is."""
-        for block, start in zip(self.blocks, self.starts, strict=False):
-            if hasattr(block, "line_of"):
-                return start + block.line_of(indices)
         return None
 
 

@@ -114,7 +114,8 @@ _NO_LARGER = """sum prod mean std var min max amin amax ptp median average nansu
     searchsorted digitize extract compress delete array_equal tril triu atleast_1d atleast_2d atleast_3d copy isin
     interp ediff1d array_split split partition argpartition""".split()
 _BOUNDS: dict[str, Bound] = {
-    **dict.fromkeys("concatenate stack vstack hstack dstack column_stack append union1d intersect1d setdiff1d".split(), _all),
+    **dict.fromkeys("concatenate stack vstack hstack dstack column_stack append".split(), _all),
+    **dict.fromkeys("union1d intersect1d setdiff1d".split(), _all),
     **dict.fromkeys("where clip cross isclose allclose broadcast_arrays".split(), broadcast),
     **dict.fromkeys("outer kron meshgrid".split(), _product),
     **dict.fromkeys("corrcoef cov".split(), _pairs),

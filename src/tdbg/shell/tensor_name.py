@@ -93,16 +93,3 @@ def offset_of(shape: Sequence[int], index: Index) -> tuple[int, ...]:
                 return ()
             found.append(begin)
     return tuple(found)
-
-
-def joined_brackets(words: Sequence[str]) -> list[str]:
-    """Words in which a space inside brackets (``Log:0[:, 0:10]``) has torn none apart."""
-    found: list[str] = []
-    depth = 0
-    for word in words:
-        if depth > 0:
-            found[-1] += f" {word}"
-        else:
-            found.append(word)
-        depth = max(0, depth + word.count("[") - word.count("]"))
-    return found

@@ -195,7 +195,7 @@ WORDS = st.sampled_from(
 CALLS = st.builds(
     lambda name, args, keyword: f"np.{name}({', '.join(args)}{keyword})",
     st.sampled_from(numpy_words.names()),
-    st.lists(st.sampled_from(["x", "x[0]", "x.T", "1", "-3", "2.5", "10**9", "'f4'", "None", "[1, 2]", "(3, 4)"]), max_size=3),
+    st.lists(st.sampled_from("x x[0] x.T 1 -3 2.5 10**9 'f4' None [1,2] (3,4)".split()), max_size=3),
     st.sampled_from(["", ", axis=0", ", dtype='f4'", ", out=x", ", n=10**9", ", num=10**10", ", ndmin=3"]),
 )  # fmt: skip
 

@@ -12,7 +12,10 @@ from tdbg.shell.command import Command
 NAMES: tuple[str, ...] = (
     "run",
     "run_info",
+    "print_feed",
     "list_tensors",
+    "print_tensor",
+    "eval",
     "node_info",
     "list_inputs",
     "list_outputs",

@@ -1,0 +1,122 @@
+"""Numbers over steps in; one line of small bars, or a chart of a few lines, out. Bad values are marked, not drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tdbg.shell.result import Line, Span
+
+BARS = "▁▂▃▄▅▆▇█"
+_SPREAD = 1e3  # a greatest value this many times the least is drawn on a logarithmic scale
+_MARKS = {"nan": "×", "inf": "∞", "none": " "}
+Points = Sequence[tuple[int, float]]
+
+
+class Bar(NamedTuple):
+    """One column: the steps from ``first`` to ``last``. ``value`` is None where nothing finite is."""
+
+    first: int
+    last: int
+    value: float | None
+    mark: str = ""  # nan or inf, where one of its steps is bad
+
+
+def gathered(points: Points, most: int) -> list[Bar]:
+    """Neighbouring points as one bar where there are more than ``most``: the largest value, by its absolute size."""
+    most = max(1, most)
+    per_bar = max(1, -(-len(points) // most))
+    return [_bar(points[at : at + per_bar]) for at in range(0, len(points), per_bar)]
+
+
+def _bar(points: Points) -> Bar:
+    finite = [value for _, value in points if math.isfinite(value)]
+    bad = [value for _, value in points if not math.isfinite(value)]
+    mark = "nan" if any(value != value for value in bad) else "inf" if bad else ""
+    return Bar(points[0][0], points[-1][0], max(finite, key=abs, default=None), mark)
+
+
+class Scale:
+    """Values to shares of the height, from 0 to 1."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self.low, self.high = min(values, default=0.0), max(values, default=0.0)
+        self.is_logarithmic = self.low > 0 and self.high / self.low > _SPREAD
+
+    def share(self, value: float) -> float:
+        if self.high == self.low:
+            return 0.5
+        if self.is_logarithmic:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        # Halves, so that the distance between two of the largest numbers is still a number.
+        return (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+
+    def at(self, share: float) -> float:
+        if self.is_logarithmic:
+            return self.low * math.exp(share * math.log(self.high / self.low))
+        return self.low * (1 - share) + self.high * share
+
+
+def sparkline(points: Points, most: int) -> Line:
+    """``▁▂▃█×``, at most that wide."""
+    bars = gathered(points, most)
+    scale = Scale([bar.value for bar in bars if bar.value is not None])
+    spans: list[Span] = []
+    for bar in bars:
+        if bar.mark:
+            text, style = _MARKS[bar.mark], bar.mark
+        elif bar.value is None:
+            text, style = " ", ""
+        else:
+            text, style = BARS[round(scale.share(bar.value) * (len(BARS) - 1))], "number"
+        if spans and spans[-1].style == style:
+            spans[-1] = Span(spans[-1].text + text, style)
+        else:
+            spans.append(Span(text, style))
+    return tuple(spans)
+
+
+def chart(points: Points, width: int, height: int) -> list[Line]:
+    """Bars over steps, with the scale at the left and the steps below."""
+    bars = gathered(points, max(8, width - 12))
+    if len(bars) * 4 <= width - 12:  # few steps: wider bars
+        bars = [bar for bar in bars for _ in range(min(4, (width - 12) // max(1, len(bars))))]
+    scale = Scale([bar.value for bar in bars if bar.value is not None])
+    labels = _labels(scale, height) if any(bar.value is not None for bar in bars) else {}
+    room = max(map(len, ("step", *labels.values())))
+    lines = []
+    for row in range(height - 1, -1, -1):
+        lines.append((Span(f"{labels.get(row, ''):>{room}} ┤", "dim"), *_row(bars, scale, row, height)))
+    first, last = str(points[0][0]), str(points[-1][0])
+    between = " " * max(1, len(bars) - len(first) - len(last))
+    lines.append((Span(f"{'step':>{room}}  {first}{between if first != last else ''}{last * (first != last)}", "dim"),))
+    return lines
+
+
+def _labels(scale: Scale, height: int) -> dict[int, str]:
+    middle = height // 2
+    if scale.high == scale.low:
+        return {middle: f"{scale.low:.4g}"}
+    return {0: f"{scale.low:.4g}", middle: f"{scale.at(middle / (height - 1)):.4g}", height - 1: f"{scale.high:.4g}"}
+
+
+def _row(bars: Sequence[Bar], scale: Scale, row: int, height: int) -> Line:
+    spans: list[Span] = []
+    for bar in bars:
+        text, style = _cell(bar, scale, row, height)
+        if spans and spans[-1].style == style:
+            spans[-1] = Span(spans[-1].text + text, style)
+        else:
+            spans.append(Span(text, style))
+    return tuple(spans)
+
+
+def _cell(bar: Bar, scale: Scale, row: int, height: int) -> tuple[str, str]:
+    if bar.mark:
+        return _MARKS[bar.mark], bar.mark
+    if bar.value is None:
+        return " ", ""
+    filled = scale.share(bar.value) * (height - 1 / 8) + 1 / 8 - row
+    eighths = min(8, max(0, round(filled * 8)))
+    return (BARS[eighths - 1], "number") if eighths else (" ", "")
