@@ -3,6 +3,7 @@
 TDBG_MODE      none, health (default with check), numerics (default), shape, full or edges
 TDBG_OUTPUT    where the trace goes
 TDBG_IGNORE    health rules that tdbg run and tdbg why do not ask, separated by commas
+TDBG_STATE     folder for the settings and the history of the debugger's prompt
 TDBG_NATIVE    0 switches the compiled extension off
 TDBG_STRICT    1 raises tdbg's own faults instead of counting them; for tdbg's tests
 """

@@ -56,16 +56,22 @@ class LinePrompt(_HeldPrompt):
     """At the end of the input the program goes on without the debugger."""
 
     def ask(self, pause: Pause) -> Action:
+        try:
+            action = self._loop(pause)
+        except BrokenPipeError:
+            action = None
+        if action is None:
+            faults.say("no more commands: the program goes on without the debugger")
+            return Action(Kind.DETACH)
+        return action
+
+    def _loop(self, pause: Pause) -> Action | None:
         mode = LineMode(self._engine_at(pause))
         in_colour = has_colours(sys.stdout)
         print(written((Span(pause.headline, "title"),), in_colour), *pause.lines, sep="\n")
         if pause.first:
             mode.show(mode.engine.execute(pause.first))
-        action = mode.loop()
-        if action is None:
-            faults.say("no more commands: the program goes on without the debugger")
-            return Action(Kind.DETACH)
-        return action
+        return mode.loop()
 
 
 class ScreenPrompt(_HeldPrompt):

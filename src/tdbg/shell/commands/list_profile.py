@@ -75,7 +75,7 @@ class Command(command.Command):
         for number, device in enumerate(devices, 1):
             group = [node for node in passing if node.device == device]
             label = f"Device {number} of {len(devices)}: {device}"
-            blocks.append(text(*([""] if number > 1 else []), Span(label, "title"), data=label))
+            blocks.append(text(*([""] if number > 1 else []), Span(label, "title")))
             blocks.append(Table(_columns(args), [_row(node, began, args.time_unit) for node in group]))
             blocks.append(_total(group, args.time_unit))
         return Result(blocks)
@@ -98,6 +98,7 @@ def _columns(args: Namespace) -> list[Column]:
         Column(f"Op Time ({unit})", "op_time", right=True, sort=again("op_time")),
         Column(f"Exec Time ({unit})", "exec_time", right=True, sort=again("exec_time")),
         Column("Filename:Lineno(function)", "place", sort=again("line")),
+        Column("", "device", is_shown=False),
         Column("", "op_time_ns", is_shown=False),
         Column("", "exec_time_ns", is_shown=False),
     ]
@@ -113,6 +114,7 @@ def _row(node: ProfiledNode, began: int, unit: str) -> list[Cell]:
         format_time(node.op_time, unit),
         format_time(node.exec_time, unit),
         Span(place_of(node), "name" if link else "", link),
+        node.device,
         node.op_time,
         node.exec_time,
     ]
@@ -121,5 +123,4 @@ def _row(node: ProfiledNode, began: int, unit: str) -> list[Cell]:
 def _total(nodes: Sequence[ProfiledNode], unit: str) -> Block:
     op_time, exec_time = sum(node.op_time for node in nodes), sum(node.exec_time for node in nodes)
     said = f"{len(nodes)} node(s): {format_time(op_time, unit)} in ops, {format_time(exec_time, unit)} with execution"
-    data = {"nodes": len(nodes), "op_time_ns": op_time, "exec_time_ns": exec_time}
-    return text(Span(said, "dim"), data=data)
+    return text(Span(said, "dim"))

@@ -23,13 +23,16 @@ _COLUMNS = (
 
 
 class Command(command.Command):
-    """Lists the Python files that made ops: yours first, then those of libraries."""
+    """Lists the Python files that made ops.
+
+    Files of libraries are only counted, unless -p asks for them.
+    """
 
     name = "list_source"
     aliases = ("ls",)
     examples = (
         ("ls", "all files, with how many nodes and tensors each made"),
-        ("ls -p .*train.*", "those with such a path"),
+        ("ls -p .*train.*", "those with such a path; -p .* lists those of libraries, too"),
         ("ls -n .*Log", "those that made nodes of such names"),
     )
 
@@ -49,13 +52,17 @@ class Command(command.Command):
         headline += "".join(f', {what} "{pattern}"' for what, pattern in named if pattern)
         if not files:
             return Result([text(headline, "", "[No source file information.]", data=[])])
-        blocks: list[Block] = [text(headline, "", data=headline)]
-        for is_user, label in ((True, ""), (False, "Library file(s):")):
-            group = [file for file in files if file.is_user == is_user]
-            if group and label:
-                blocks.append(text("", Span(label, "title"), data=label))
-            if group:
-                blocks.append(Table(_COLUMNS, [_row(file) for file in group]))
+        blocks: list[Block] = [text(headline, "")]
+        yours = [file for file in files if file.is_user]
+        others = [file for file in files if not file.is_user]
+        if yours:
+            blocks.append(Table(_COLUMNS, [_row(file) for file in yours]))
+        if yours and others and not args.path_filter:
+            said = f"and {len(others)} file(s) of libraries, which -p lists, too"
+            blocks.append(text("", (Span(said, "dim", "ls -p .*"),)))
+        elif others:
+            blocks.append(text("", Span("Library file(s):", "title")))
+            blocks.append(Table(_COLUMNS, [_row(file) for file in others]))
         return Result(blocks)
 
 

@@ -47,7 +47,9 @@ class Command(command.Command):
         table = Table(_columns(args), Mapped(tensors, _row))
         headline = _headline(len(tensors), tensors.total, selection)
         notes = [(Span(note, "warning"),) for note in tensors.notes]
-        return Result([text(headline, *notes, data=headline), table] if len(tensors) else [text(headline, *notes)])
+        if not len(tensors):
+            return Result([text(headline, *notes, data=[])])
+        return Result([text(headline, *notes), table])
 
 
 def _selection(shell: command.Context, args: Namespace) -> Selection:

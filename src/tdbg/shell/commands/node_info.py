@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
+from tdbg.model import Frame
 from tdbg.scene import Edge, Node, Seen
 from tdbg.shell import command
 from tdbg.shell.bad_elements import bad_spans
@@ -22,12 +24,13 @@ class Command(command.Command):
         ("ni cross_entropy/Log", "the op, its inputs and recipients"),
         ("ni -t cross_entropy/Log", "and the lines that made it"),
         ("ni -a -d cross_entropy/Log", "its attributes, and the tensors that were seen of it"),
+        ("ni -a -t cross_entropy/Log", "with the lines of libraries, which -t alone only counts"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:
         add = parser.add_argument
         add("node_name", metavar="NODE", help="the op's name, as hidden/MatMul; of a tensor, hidden/MatMul:0, its op")
-        add("-a", "--attributes", action="store_true", help="list its attributes")
+        add("-a", "--attributes", action="store_true", help="list its attributes; with -t also the lines of libraries")
         add("-d", "--dumps", action="store_true", help="list the tensors that were seen of it")
         add("-t", "--traceback", action="store_true", help="show the Python stack that made it")
 
@@ -39,7 +42,7 @@ class Command(command.Command):
             *_around(node),
             *(_attributes(node) if args.attributes else ()),
             *(_dumps(seen) if args.dumps else ()),
-            *(_traceback(node) if args.traceback else ()),
+            *(_traceback(node, args.attributes) if args.traceback else ()),
         ]
         return Result([Text(lines, _data(node, args, seen))], menu=_menu(node))
 
@@ -109,26 +112,35 @@ def _dumps(seen: Sequence[Seen]) -> Iterator[Line]:
         yield (Span("  "), place, *((Span("  "), *bad) if bad else ()))
 
 
-def _traceback(node: Node) -> Iterator[Line]:
+def _traceback(node: Node, shows_all: bool) -> Iterator[Line]:
+    """The outermost line first. Lines of libraries are counted where there are lines of the user."""
     yield ()
     if not node.stack:
         yield (Span("It is not known which lines made this node."),)
         return
     yield (Span("Traceback of node construction:"),)
-    last = len(node.stack) - 1
-    for number, (frame, text) in enumerate(reversed(node.stack)):
-        style = "user" if frame.is_user else "dim"
-        link = f"ps -b {frame.line} {command.quoted(frame.file)}" if frame.is_user else ""
-        mark = "->" if frame.is_user and _is_innermost(node, last - number) else "  "
-        yield (Span(f"{mark} {number}: ", style), Span(frame.file, "file" if frame.is_user else "dim"))
-        yield (Span("     Line:     "), Span(str(frame.line), "name" if link else "", link))
-        yield (Span(f"     Function: {frame.function}"),)
-        if text:
-            yield (Span("     Text:     "), Span(f'"{text.strip()}"', "code"))
+    shows_all = shows_all or not any(frame.is_user for frame, _ in node.stack)
+    innermost = next((frame for frame, _ in node.stack if frame.is_user), None)
+    for is_folded, group in groupby(
+        enumerate(reversed(node.stack)), lambda one: not shows_all and not one[1][0].is_user
+    ):
+        places = list(group)
+        if is_folded:
+            link = f"ni -a -t {command.quoted(node.name)}"
+            yield (Span("   "), Span(f"({len(places)} of libraries)", "dim", link))
+            continue
+        for number, (frame, text) in places:
+            mark = "->" if frame is innermost else "  "
+            yield from _frame(f"{mark} {number}: ", frame, text)
 
 
-def _is_innermost(node: Node, place: int) -> bool:
-    return not any(frame.is_user for frame, _ in node.stack[:place])
+def _frame(label: str, frame: Frame, text: str) -> Iterator[Line]:
+    link = f"ps -b {frame.line} {command.quoted(frame.file)}" if frame.is_user else ""
+    yield (Span(label, "user" if frame.is_user else "dim"), Span(frame.file, "file" if frame.is_user else "dim"))
+    yield (Span("     Line:     "), Span(str(frame.line), "name" if link else "", link))
+    yield (Span(f"     Function: {frame.function}"),)
+    if text:
+        yield (Span("     Text:     "), Span(f'"{text.strip()}"', "code"))
 
 
 def _data(node: Node, args: Namespace, seen: Sequence[Seen]) -> dict:

@@ -102,10 +102,10 @@ def _annotated(lines: Sequence[SourceLine], args: Namespace) -> Iterator[Line]:
 
 
 def _made(names: Sequence[str], args: Namespace, line: int, digits: int) -> Iterator[Line]:
-    indent, most = " " * (digits + 9) + "● ", args.max_elements_per_line
+    indent, most = " " * (digits + 9), args.max_elements_per_line
     for name in names[:most]:
         link = f"pt {command.quoted(name)}" if args.tensors else node_link(name)
-        yield (Span(indent), Span(name, "name", link))
+        yield (Span(f"{indent}● "), Span(name, "name", link))
     if len(names) > most:
         word, flags = ("tensor(s)", " -t") if args.tensors else ("op(s)", "")
         more = f"ps -b {line}{flags} -m {len(names)} {command.quoted(args.source_file_path)}"
