@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import pyarrow.compute as pc
-
 from tdbg.model import Frame, Phase
 from tdbg.store.reader import Trace
 
@@ -49,8 +47,7 @@ class Program:
         self._spans: dict[str, list[tuple[int, int]]] = {}  # by file, as they are asked for
 
     def _columns(self, table: str) -> dict[str, list]:
-        rows = self._trace.table(table)
-        return rows.filter(pc.equal(rows["process"], self._process)).to_pydict()
+        return self._trace.table(table, process=self._process).to_pydict()
 
     @cached_property
     def ops(self) -> dict[int, Op]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-import pyarrow.compute as pc
+import pyarrow as pa
 
 from tdbg.model import Flag
 from tdbg.query.program import Program
@@ -13,10 +13,13 @@ from tdbg.query.rows import Rows
 from tdbg.query.scene_moments import Moments
 from tdbg.query.scene_nodes import Nodes
 from tdbg.query.scene_ops import INPUT, Ops
+from tdbg.query.scene_runs import Runs
 from tdbg.query.scene_selection import Rowset
 from tdbg.query.scene_sources import SourceFiles
+from tdbg.query.scene_steps import Steps
 from tdbg.query.scene_values import Values
 from tdbg.query.trace import Trace
+from tdbg.scene import Moment
 from tdbg.store.pages import Pages
 
 _MOST_COUNTED = 2_000_000  # rows of a moment whose tensors are counted
@@ -27,8 +30,14 @@ class SceneCache:
         self.trace, self.process, self.pages = trace, process, pages
         # Read in the order of format.SCHEMAS: what rows refer to is there when its turn comes.
         self._rowset: tuple[int | None, Rowset] | None = None
+        self._moment: Moment | None = None
         self._numbers: tuple[int | None, np.ndarray, np.ndarray] | None = None
-        self.moments = Moments(trace, process, pages, lambda: self.ops)
+
+    @cached_property
+    def moments(self) -> Moments:
+        had_sessions = self.trace.row_count("signatures") or self.trace.row_count("runs")
+        runs = Runs(self.trace, self.process, self.pages, lambda: self.ops) if had_sessions else None
+        return runs if runs and runs.runs else Steps(self.trace, self.process, self.pages, lambda: self.ops)
 
     @cached_property
     def mode(self) -> str:
@@ -48,7 +57,7 @@ class SceneCache:
 
     @cached_property
     def sources(self) -> SourceFiles:
-        return SourceFiles(self.trace, self.process, self.program, self.ops)
+        return SourceFiles(self.program, self.ops, lambda: self.rollup)
 
     @cached_property
     def values(self) -> Values:
@@ -60,11 +69,15 @@ class SceneCache:
 
     @cached_property
     def shapes(self) -> dict[int, tuple[int, ...]]:
-        rows = self.trace.table("shapes")
-        rows = rows.filter(pc.equal(rows["process"], self.process))
+        rows = self.trace.table("shapes", process=self.process)
         return {
             number: tuple(dims) for number, dims in zip(*(rows[n].to_pylist() for n in ("shape", "dims")), strict=True)
         }
+
+    @cached_property
+    def rollup(self) -> pa.Table:
+        """Of each output of an op."""
+        return self.trace.rollup("ops", self.process)
 
     @cached_property
     def node_names(self) -> list[str]:
@@ -73,13 +86,19 @@ class SceneCache:
     @cached_property
     def tensor_names(self) -> list[str]:
         """Of all tensors that have rows, at whatever moment."""
-        rollup = self.trace.rollup("ops")
-        rollup = rollup.filter(pc.equal(rollup["process"], self.process))
+        rollup = self.rollup
         at, shown = self.ops.at, self.ops.shown
         pairs = zip(rollup["op"].to_pylist(), rollup["slot"].to_pylist(), strict=True)
         return sorted({f"{shown[at[op]]}:{slot}" for op, slot in pairs if op in at})
 
     # ---- the moment that is looked at
+
+    def moment(self, number: int | None) -> Moment | None:
+        if number is None:
+            return None
+        if self._moment is None or self._moment.number != number:
+            self._moment = self.moments.moment(number)
+        return self._moment
 
     def rowset(self, number: int | None) -> Rowset:
         if self._rowset is None or self._rowset[0] != number:
@@ -93,7 +112,7 @@ class SceneCache:
         if not len(rowset):
             return 0
         first = rowset.given[:1] if rowset.given is not None else np.zeros(1, np.int64)
-        return int(self.pages.rows(first)["time"][0].as_py())
+        return int(self.pages.cells("time", first)[0])
 
     def numbers_of(self, number: int | None, positions: np.ndarray) -> np.ndarray:
         """How often the same tensor was seen before at the moment."""
@@ -107,8 +126,7 @@ class SceneCache:
         return numbers[np.searchsorted(known, positions)]
 
     def _counted(self, positions: np.ndarray) -> np.ndarray:
-        rows = self.pages.rows(positions)
-        op, slot, flags = (rows[name].to_numpy().astype(np.int64) for name in ("op", "slot", "flags"))
+        op, slot, flags = (self.pages.cells(name, positions).astype(np.int64) for name in ("op", "slot", "flags"))
         keys = (op << 20) | (slot << 1) | ((flags & int(Flag.INPUT)) != 0)
         order = np.argsort(keys, kind="stable")
         is_new = np.ones(len(keys), bool)

@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from functools import cached_property
 
-import pyarrow.compute as pc
-
 from tdbg.errors import TdbgError
 from tdbg.model import Phase
 from tdbg.query.program import Program
@@ -69,8 +67,7 @@ class Nodes:
 
     @cached_property
     def _controls(self) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-        rows = self._trace.table("controls")
-        rows = rows.filter(pc.equal(rows["process"], self._process))
+        rows = self._trace.table("controls", process=self._process)
         before: dict[int, list[int]] = defaultdict(list)
         after: dict[int, list[int]] = defaultdict(list)
         for op, source in zip(rows["op"].to_pylist(), rows["input_op"].to_pylist(), strict=True):

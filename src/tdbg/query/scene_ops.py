@@ -18,7 +18,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow.compute as pc
 
 from tdbg.errors import TdbgError
 from tdbg.query.compositions import PARTS
@@ -43,8 +42,8 @@ class Ops:
     """Columns of the table ``ops``, of one process, by place; ``at`` gives the place of an op's number."""
 
     def __init__(self, trace: Trace, process: int) -> None:
-        rows = trace.table("ops", ["op", "graph", "name", "type", "device", "attributes", "stack", "phase"])
-        rows = rows.filter(pc.equal(rows["process"], process))
+        columns = ["op", "graph", "name", "type", "device", "attributes", "stack", "phase"]
+        rows = trace.table("ops", columns, process)
         self.numbers = rows["op"].to_numpy()
         self.graphs = rows["graph"].to_numpy()
         self.stacks = rows["stack"].to_numpy()
@@ -54,8 +53,7 @@ class Ops:
         self.devices: list[str] = rows["device"].to_pylist()
         self.attributes: list[str] = rows["attributes"].to_pylist()
         self.at: dict[int, int] = {int(number): place for place, number in enumerate(self.numbers)}
-        graphs = trace.table("graphs", ["graph", "function"])
-        graphs = graphs.filter(pc.equal(graphs["process"], process))
+        graphs = trace.table("graphs", ["graph", "function"], process)
         self.functions: dict[int, str] = dict(
             zip(graphs["graph"].to_pylist(), graphs["function"].to_pylist(), strict=True)
         )
@@ -69,7 +67,7 @@ class Ops:
         found = {}
         for place, text in enumerate(self.attributes):
             if '"_stands_for"' in text:
-                parts = PARTS.findall(parsed(text).get("_stands_for", ""))
+                parts = PARTS.findall(str(parsed(text).get("_stands_for", "")))
                 if parts:
                     found[place] = parts
         return found

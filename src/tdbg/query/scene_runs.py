@@ -1,55 +1,141 @@
-"""A moment of a trace in; what was asked of it, what it was fed, and how it ended, out."""
+"""A process of a trace in which Sessions ran in; their runs as moments, and the rows of each, out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
 
-from tdbg.query.scene_moments import Asked, Moments, count
-from tdbg.scene import Moment, RunInfo, Seen
-from tdbg.store.reader import Trace
+import numpy as np
 
+from tdbg.model import Flag
+from tdbg.query.program import joined
+from tdbg.query.scene_moments import OUTSIDE, Asked, Moments, Run, count
+from tdbg.scene import Moment
 
-class Feeds(Mapping[str, Any]):
-    """By tensor name; a value is read when it is asked for, and TdbgError when it was not recorded."""
-
-    def __init__(
-        self, names: Sequence[str], seen: Callable[[str], Sequence[Seen]], value: Callable[[Seen], Any]
-    ) -> None:
-        self._names, self._seen, self._value = list(names), seen, value
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._names:
-            raise KeyError(name)
-        found = self._seen(name)
-        return self._value(found[0])
+_MOST_NAMED = 3  # fetches in a title
 
 
-def run_info(trace: Trace, process: int, moments: Moments, moment: Moment | None) -> RunInfo:
-    info = trace.processes[process].info
-    facts = {"mode": str(info.get("mode", "unknown"))}
-    if info.get("argv"):
-        facts["program"] = " ".join(map(str, info["argv"]))
-    if moment is None:
-        tensors, bad = sum(one.tensors for one in moments.moments), sum(one.bad for one in moments.moments)
-        found = count(len(moments.moments), moments.kind)
-        return RunInfo(f"{trace.path.name}: {found}", facts=facts | _counts(tensors, bad))
-    facts |= _counts(moment.tensors, moment.bad)
-    run = moments.runs.get(moment.number) if moments.runs else None
-    if run is None:
-        return RunInfo(moment.title, facts=facts)
-    asked = moments.asked.get(run.graph, Asked([], [], []))
-    if not run.has_ended:
-        facts["state"] = "it has not ended, or the program was ended in it"
-    error = run.error.splitlines() if run.error else []
-    return RunInfo(moment.title, asked.fetches, asked.targets, asked.feeds, error, facts)
+class Runs(Moments):
+    """What is in no run is a moment too, of number -1. Constants belong to all runs of their graph."""
+
+    kind = "run"
+
+    @cached_property
+    def asked(self) -> dict[int, Asked]:  # type: ignore[override]
+        rows = self._trace.table("signatures", process=self._process).to_pylist()
+        return {row["graph"]: Asked(row["fetches"], row["targets"], row["feeds"]) for row in rows}
+
+    @cached_property
+    def runs(self) -> dict[int, Run]:  # type: ignore[override]
+        ended = {row["execution"]: row for row in self._trace.table("runs", process=self._process).to_pylist()}
+        rows = self._trace.table("executions", ["execution", "graph", "time"], self._process).to_pylist()
+        rows = [row for row in rows if row["graph"] in self.asked or row["execution"] in ended]
+        rows.sort(key=lambda row: row["execution"])
+        told = [ended[row["execution"]]["run"] if row["execution"] in ended else -1 for row in rows]
+        found = {}
+        for number, said, row in zip(_numbered(told), told, rows, strict=True):
+            end = ended.get(row["execution"])
+            error = end["error"] if end else ""
+            found[number] = Run(number, said, row["execution"], row["graph"], row["time"], error, end is not None)
+        return found
+
+    def numbers(self) -> Sequence[int]:
+        return [moment.number for moment in self._all]
+
+    def all(self) -> Sequence[Moment]:
+        return self._all
+
+    def moment(self, number: int) -> Moment:
+        return next(moment for moment in self._all if moment.number == number)
+
+    @cached_property
+    def _all(self) -> list[Moment]:
+        executions, flags = self._pages.column("execution"), self._pages.column("flags")
+        is_output = (flags & int(Flag.EVIDENCE)) == 0
+        is_bad = is_output & ((flags & int(Flag.BAD)) != 0)
+        all_rows, bad_rows = _counts(executions[is_output]), _counts(executions[is_bad])
+        constants, bad_constants = self._constants
+        rest = int(is_output.sum()) - constants.total()
+        rest_bad = int(is_bad.sum()) - bad_constants.total()
+        found = []
+        for run in self.runs.values():
+            own, own_bad = _at(all_rows, run.execution), _at(bad_rows, run.execution)
+            rest, rest_bad = rest - own, rest_bad - own_bad
+            tensors, bad = own + constants[run.graph], own_bad + bad_constants[run.graph]
+            found.append(Moment("run", run.number, self._title(run), tensors, bad, self.since(run.time)))
+        if rest:
+            found.insert(0, Moment("run", OUTSIDE, "outside of runs", rest, rest_bad, 0.0))
+        return found
+
+    def _title(self, run: Run) -> str:
+        """``run #4: 1 fetch (train/Adam); 2 feeds``"""
+        asked = self.asked.get(run.graph, Asked([], [], []))
+        fetched = [*asked.fetches, *asked.targets]
+        feeds = _named(asked.feeds) if len(asked.feeds) == 1 else ""
+        other = f" (run {run.told} of its Session)" if run.told not in (-1, run.number) else ""
+        text = f"{count(len(fetched), 'fetch', 'fetches')}{_named(fetched)}; {count(len(asked.feeds), 'feed')}{feeds}"
+        return f"run #{run.number}{other}: {text}" + ("; failed" if run.error else "")
+
+    # ---- rows
+
+    @cached_property
+    def _loose(self) -> np.ndarray:
+        """Positions of rows that belong to no execution: constants of graphs."""
+        return np.flatnonzero(self._pages.column("execution") == -1)
+
+    @cached_property
+    def _loose_graphs(self) -> np.ndarray:
+        known = self._ops()
+        ops = self._pages.cells("op", self._loose).tolist()
+        return np.array([int(known.graphs[known.at[op]]) if op in known.at else -1 for op in ops], np.int64)
+
+    @cached_property
+    def _constants(self) -> tuple[Counter[int], Counter[int]]:
+        """By graph: how many there are, and how many of them are bad."""
+        rows: Counter[int] = Counter()
+        bad: Counter[int] = Counter()
+        flags = self._pages.cells("flags", self._loose).tolist()
+        for graph, flag in zip(self._loose_graphs.tolist(), flags, strict=True):
+            if graph in self.asked and not flag & Flag.EVIDENCE:
+                rows[graph] += 1
+                bad[graph] += bool(flag & Flag.BAD)
+        return rows, bad
+
+    def _rows_of(self, number: int) -> np.ndarray:
+        executions = self._pages.column("execution")
+        run = self.runs.get(number)
+        if run is not None:
+            constants = self._loose[self._loose_graphs == run.graph]
+            return np.concatenate([np.flatnonzero(executions == run.execution), constants])
+        inside = np.isin(executions, [run.execution for run in self.runs.values()])
+        inside[self._loose[np.isin(self._loose_graphs, list(self.asked))]] = True
+        return np.flatnonzero(~inside)
+
+    def _moment_of(self, step: int, execution: int) -> int:
+        return next((run.number for run in self.runs.values() if run.execution == execution), OUTSIDE)
 
 
-def _counts(tensors: int, bad: int) -> dict[str, str]:
-    return {"tensors": f"{tensors:,}", "with NaN or infinity": f"{bad:,}"}
+def _numbered(told: Sequence[int]) -> Sequence[int]:
+    """The program's numbers where they tell all runs apart (a run that goes on has none yet and comes last), else the
+    runs as they come, from 1."""
+    known = [number for number in told if number >= 0]
+    following = range(max(known, default=0) + 1, max(known, default=0) + 1 + len(told) - len(known))
+    if not known or len(set(known)) < len(known) or list(told[len(known) :]) != [-1] * len(following):
+        return range(1, len(told) + 1)
+    return [*known, *following]
+
+
+def _named(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+    return f" ({joined([*names[:_MOST_NAMED], *more]) if more else ', '.join(names)})"
+
+
+def _counts(numbers: np.ndarray) -> np.ndarray:
+    return np.bincount(numbers[numbers >= 0])
+
+
+def _at(counts: np.ndarray, number: int) -> int:
+    return int(counts[number]) if number < len(counts) else 0

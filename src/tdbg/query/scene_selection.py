@@ -18,7 +18,6 @@ from tdbg.scene import Selection, TensorFilter
 from tdbg.store.pages import Pages
 
 SORT_KEYS = ("timestamp", "dump_size", "op_type", "tensor_name")
-_MOST_BY_ROW = 1 << 18  # positions whose cells are looked up one by one; above, the whole column is read
 
 
 def has_inf_or_nan(seen: object, array: object) -> bool:
@@ -50,17 +49,12 @@ class Rowset:
     def __len__(self) -> int:
         return len(self.pages) - len(self._evidence) if self.given is None else len(self.given)
 
-    def cells(self, name: str, positions: np.ndarray) -> np.ndarray:
-        if len(positions) > _MOST_BY_ROW:
-            return self.pages.column(name)[positions]
-        return self.pages.rows(positions)[name].to_numpy()
-
     def bad(self, first_seq: int) -> np.ndarray:
         """Those that hold a NaN or an infinity, of which the first is known."""
         if first_seq < 0:
             return np.empty(0, np.int64)
         if self.given is not None:
-            return self.given[(self.cells("flags", self.given) & int(Flag.BAD)) != 0]
+            return self.given[(self.pages.cells("flags", self.given) & int(Flag.BAD)) != 0]
         found = [np.empty(0, np.int64)]
         for number in self.pages.with_seq(first_seq, 1 << 62):
             flags = self.pages.part_of_column("flags", number)
@@ -94,7 +88,7 @@ class Selector:
             return rowset.given
         found = rowset.bad(self._first_bad_seq) if is_bad else rowset.all
         if passing is not None:
-            found = found[passing[rowset.cells("op", found)]]
+            found = found[passing[rowset.pages.cells("op", found)]]
         if selection.filter and not is_bad:
             found = self._filtered(rowset, found, selection.filter, filters, notes)
         return found if selection.sort_by == "timestamp" else self._sorted(rowset, found, selection.sort_by)
@@ -111,7 +105,7 @@ class Selector:
         answer = expressions.parse(text).sql()
         if not len(found):
             return found
-        seqs = rowset.cells("seq", found)
+        seqs = rowset.pages.cells("seq", found)
         sql = (
             "SELECT t.seq FROM tensors t JOIN ops o USING (process, op) "
             f"WHERE t.process = {self._process} AND t.seq BETWEEN {seqs.min()} AND {seqs.max()} AND {answer.sql} "
@@ -122,12 +116,12 @@ class Selector:
 
     def _sorted(self, rowset: Rowset, found: np.ndarray, sort_by: str) -> np.ndarray:
         if sort_by == "dump_size":
-            keys = sizes_of(rowset.cells("elements", found), rowset.cells("dtype", found))
+            keys = sizes_of(rowset.pages.cells("elements", found), rowset.pages.cells("dtype", found))
         else:
             texts = self._ops.types if sort_by == "op_type" else self._ops.shown
-            keys = self._ranks(texts)[rowset.cells("op", found)]
+            keys = self._ranks(texts)[rowset.pages.cells("op", found)]
             if sort_by == "tensor_name":
-                slots = rowset.cells("slot", found).astype(np.int64)
+                slots = rowset.pages.cells("slot", found).astype(np.int64)
                 keys = keys * (int(slots.max(initial=0)) + 1) + slots
         return found[np.argsort(_small(keys), kind="stable")]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
-import pyarrow.compute as pc
+import pyarrow as pa
 
 from tdbg.errors import TdbgError
 from tdbg.model import Flag, Frame
@@ -16,7 +16,6 @@ from tdbg.query.program import Program
 from tdbg.query.scene_ops import Ops
 from tdbg.query.scene_selection import Rowset
 from tdbg.scene import SourceFile, SourceLine
-from tdbg.store.reader import Trace
 
 Outputs = dict[tuple[int, int], tuple[int, int]]  # by op and slot: rows, and how many of them are bad
 
@@ -24,8 +23,8 @@ Outputs = dict[tuple[int, int], tuple[int, int]]  # by op and slot: rows, and ho
 class SourceFiles:
     """Of one process. An op belongs to each file on its stack, once a file: to the innermost line of it."""
 
-    def __init__(self, trace: Trace, process: int, program: Program, ops: Ops) -> None:
-        self._trace, self._process, self._program, self._ops = trace, process, program, ops
+    def __init__(self, program: Program, ops: Ops, rollup: Callable[[], pa.Table]) -> None:
+        self._program, self._ops, self._rollup = program, ops, rollup
 
     def files(self, rowset: Rowset) -> list[SourceFile]:
         """The user's first, then by path."""
@@ -113,15 +112,14 @@ class SourceFiles:
 
     @cached_property
     def _whole(self) -> Outputs:
-        rollup = self._trace.rollup("ops")
-        rollup = rollup.filter(pc.equal(rollup["process"], self._process))
+        rollup = self._rollup()
         ops, slots, rows, bad = (rollup[name].to_pylist() for name in ("op", "slot", "rows", "bad"))
         return {(op, slot): (count, wrong) for op, slot, count, wrong in zip(ops, slots, rows, bad, strict=True)}
 
 
 def _counted(rowset: Rowset) -> Outputs:
     found = rowset.all
-    op, slot, flags = (rowset.cells(name, found).astype(np.int64) for name in ("op", "slot", "flags"))
+    op, slot, flags = (rowset.pages.cells(name, found).astype(np.int64) for name in ("op", "slot", "flags"))
     keys, places = np.unique((op << 16) | slot, return_inverse=True)
     rows = np.bincount(places, minlength=len(keys))
     bad = np.bincount(places, weights=(flags & int(Flag.BAD)) != 0, minlength=len(keys))

@@ -14,7 +14,7 @@ from tdbg.model import DType, Flag, ProfiledNode
 from tdbg.query.profile import read_profile
 from tdbg.query.scene_cache import SceneCache
 from tdbg.query.scene_ops import INPUT, Named
-from tdbg.query.scene_runs import Feeds, run_info
+from tdbg.query.scene_run_info import Feeds, run_info
 from tdbg.query.scene_selection import Rowset, Selector, has_inf_or_nan
 from tdbg.query.scene_tensors import Chosen, Everything, RowTensors, is_bad, size_of, summary_of
 from tdbg.query.scene_values import Key
@@ -42,8 +42,7 @@ class TraceScene:
         self._trace = trace if isinstance(trace, Trace) else Trace.open(trace)
         self.filters: dict[str, TensorFilter] = {"has_inf_or_nan": has_inf_or_nan}
         self.title = ""
-        first_bad = self._trace.first_bad() if process is None else None
-        self.process = process if process is not None else first_bad["process"] if first_bad else 0
+        self.process = self._first_process() if process is None else process
         if not 0 <= self.process < len(self._trace.processes):
             raise TdbgError(f"there is no process {self.process}; this trace has {len(self._trace.processes)}")
         self._pages = self._trace.pages(self.process)
@@ -51,11 +50,17 @@ class TraceScene:
         self._read = SceneCache(self._trace, self.process, self._pages)
         self.go(self._start())
 
+    def _first_process(self) -> int:
+        if len(self._trace.processes) == 1:
+            return 0
+        found = self._trace.first_bad()
+        return found["process"] if found else 0
+
     def _start(self) -> int | None:
         moments = self._read.moments
         if moments.first_bad_seq >= 0:
             return moments.moment_of(moments.first_bad_seq)
-        return moments.moments[-1].number if moments.moments else None
+        return max(moments.numbers(), default=None)
 
     # ---- moments
 
@@ -65,17 +70,17 @@ class TraceScene:
         return [_process_title(process) for process in self._trace.processes]
 
     def moments(self) -> Sequence[Moment]:
-        return self._read.moments.moments
+        return self._read.moments.all()
 
     @property
     def moment(self) -> Moment | None:
-        return next((moment for moment in self.moments() if moment.number == self._number), None)
+        return self._read.moment(self._number)
 
     def go(self, number: int | None) -> None:
-        moments = self.moments()
-        if number is not None and all(moment.number != number for moment in moments):
+        numbers = self._read.moments.numbers()
+        if number is not None and number not in numbers:
             kind = self._read.moments.kind
-            there = f"there are {moments[0].number} to {moments[-1].number}" if moments else "the trace has none"
+            there = f"there are {min(numbers)} to {max(numbers)}" if numbers else "the trace has none"
             raise TdbgError(f"there is no {kind} {number}; {there}")
         self._number = number
         moment = self.moment
@@ -105,7 +110,7 @@ class TraceScene:
         found = self._rows_of(named)
         if device:
             at, devices = self._read.ops.at, self._read.ops.devices
-            ops = self._rowset().cells("op", found)
+            ops = self._pages.cells("op", found)
             found = found[[device in devices[at[int(op)]] for op in ops]] if len(found) else found
         if debug_op and debug_op != "DebugIdentity":
             raise TdbgError(
@@ -169,21 +174,21 @@ class TraceScene:
 
     def _rows_of(self, named: Named) -> np.ndarray:
         rowset = self._rowset()
-        ops = rowset.cells("op", rowset.all)
+        ops = self._pages.cells("op", rowset.all)
         found = rowset.all[np.isin(ops, named.ops)]
         graphs = self._read.ops.graphs
         if not len(found):
             return found
-        rows = self._pages.rows(found)
-        is_eager = np.array([graphs[self._read.ops.at[op]] < 0 for op in rows["op"].to_pylist()])
-        is_input = is_eager & ((rows["flags"].to_numpy() & int(Flag.INPUT)) != 0)
+        eager = [op for op in named.ops if graphs[self._read.ops.at[op]] < 0]
+        is_eager = np.isin(self._pages.cells("op", found), eager)
+        is_input = is_eager & ((self._pages.cells("flags", found) & int(Flag.INPUT)) != 0)
         found = found[is_input == named.is_input]
         if named.slot is not None:
-            found = found[rowset.cells("slot", found) == named.slot]
+            found = found[self._pages.cells("slot", found) == named.slot]
         return found
 
     def _check_one_slot(self, tensor: str, found: np.ndarray) -> None:
-        slots = sorted(set(self._rowset().cells("slot", found).tolist()))
+        slots = sorted(set(self._pages.cells("slot", found).tolist()))
         if len(slots) > 1:
             names = ", ".join(f"{tensor}:{slot}" for slot in slots)
             raise TdbgError(f"node {tensor!r} has several outputs; one of them is meant: {names}")

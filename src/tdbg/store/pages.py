@@ -6,7 +6,9 @@ segments are sealed in the order of their rows. So a listing of ten million rows
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -45,6 +47,7 @@ class Pages:
         self.pages: list[Page] = []
         self._columns: dict[str, np.ndarray] = {}
         self._read = lru_cache(_MOST_PAGES)(self._read_page)
+        self._part = lru_cache(_MOST_PAGES * 8)(self._read_part)
         self.damaged: set[str] = set()
         self.refresh()
 
@@ -69,6 +72,7 @@ class Pages:
             self._columns.clear()
         if changed:
             self._read.cache_clear()
+            self._part.cache_clear()
         return changed
 
     def _pages_of(self, segment: Segment, first: int) -> list[Page]:
@@ -119,23 +123,36 @@ class Pages:
             known = self._columns[name] = new if known is None else np.concatenate([known, new])
         return known
 
+    def cells(self, name: str, positions: np.ndarray) -> np.ndarray:
+        """A column of some rows, in the order asked for."""
+        firsts = np.array([page.first for page in self.pages])
+        touched = np.unique(np.searchsorted(firsts, positions, "right") - 1)
+        if len(touched) > _MOST_PAGES or name in self._columns:
+            return self.column(name)[positions]
+        found = np.empty(len(positions), SCHEMAS["tensors"].field(name).type.to_pandas_dtype())
+        for number in touched.tolist():
+            page = self.pages[number]
+            here = (positions >= page.first) & (positions < page.first + page.rows)
+            found[here] = self.part_of_column(name, number)[positions[here] - page.first]
+        return found
+
     def part_of_column(self, name: str, number: int) -> np.ndarray:
         """The same of one page."""
         page = self.pages[number]
         if name in self._columns and len(self._columns[name]) >= page.first + page.rows:
             return self._columns[name][page.first : page.first + page.rows]
-        return self._cells(page, name)
+        return self._part(number, name)
 
     def _column_from(self, name: str, done: int) -> np.ndarray:
-        parts = []
-        for page in self.pages:
-            if page.first + page.rows > done:
-                parts.append(self._cells(page, name)[max(0, done - page.first) :])
-        kind = SCHEMAS["tensors"].field(name).type.to_pandas_dtype()
-        return np.concatenate(parts) if parts else np.empty(0, kind)
+        wanted = [page for page in self.pages if page.first + page.rows > done]
+        if not wanted:
+            return np.empty(0, SCHEMAS["tensors"].field(name).type.to_pandas_dtype())
+        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+            parts = list(pool.map(lambda page: self._of_page(page, [name])[name].to_numpy(), wanted))
+        return np.concatenate([parts[0][max(0, done - wanted[0].first) :], *parts[1:]])
 
-    def _cells(self, page: Page, name: str) -> np.ndarray:
-        return self._of_page(page, [name])[name].to_numpy()
+    def _read_part(self, number: int, name: str) -> np.ndarray:
+        return self._of_page(self.pages[number], [name])[name].to_numpy()
 
     def _read_page(self, number: int) -> pa.Table:
         return self._of_page(self.pages[number], SCHEMAS["tensors"].names)

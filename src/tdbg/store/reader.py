@@ -64,8 +64,9 @@ class Trace:
             known.get(process.name) or ProcessTables(process) for process in find_processes(self.path, self.processes)
         ]
 
-    def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """All rows of a table in the order written, process by process, with the ``process`` column first."""
+    def table(self, name: str, columns: Sequence[str] | None = None, process: int | None = None) -> pa.Table:
+        """All rows of a table in the order written, process by process or of one alone, with the ``process`` column
+        first."""
         schema = _schema_of(name)
         wanted = [column for column in columns or schema.names if column != "process"]
         unknown = set(wanted) - set(schema.names)
@@ -73,7 +74,7 @@ class Trace:
             raise TdbgError(f"Table {name} has no column {min(unknown)}; it has {', '.join(schema.names)}.")
         parts = [
             _with_process(rows, tables.process.index)
-            for tables in self._processes
+            for tables in self._of(process)
             for rows in tables.read(name, wanted)
         ]
         if not parts:
@@ -91,12 +92,12 @@ class Trace:
 
         return Pages(self._processes[process])
 
-    def rollup(self, kind: str) -> pa.Table:
+    def rollup(self, kind: str, process: int | None = None) -> pa.Table:
         """``ops``: per process, op and slot; ``steps``: per process and step. The columns are in ``rollup.FOLDS``."""
         if kind not in rollup.KEYS:
             raise ValueError(f"There is no rollup {kind!r}; there are {', '.join(rollup.KEYS)}.")
         parts = [
-            _with_process(part, tables.process.index) for tables in self._processes for part in tables.rollups(kind)
+            _with_process(part, tables.process.index) for tables in self._of(process) for part in tables.rollups(kind)
         ]
         return rollup.merge(parts, kind, also_by=["process"])
 
@@ -151,6 +152,9 @@ class Trace:
             except OSError:
                 continue
         return total
+
+    def _of(self, process: int | None) -> list[ProcessTables]:
+        return self._processes if process is None else self._processes[process : process + 1]
 
     def _value_row(self, process: int, value_id: int) -> dict[str, Any] | None:
         """Looked up in what was read last time first, and on disk once more when it is not there."""
