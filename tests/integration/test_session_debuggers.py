@@ -37,6 +37,12 @@ def net():
         yield {"x": x, "log": log, "loss": loss, "step": step, "train": train}
 
 
+@pytest.fixture(autouse=True)
+def state(tmp_path_factory, monkeypatch):
+    """The prompt keeps its history apart from the user's."""
+    monkeypatch.setenv("TDBG_STATE", str(tmp_path_factory.mktemp("state")))
+
+
 @pytest.fixture
 def commands(monkeypatch):
     """Puts lines on standard input."""
