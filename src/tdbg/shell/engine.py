@@ -6,7 +6,7 @@ import difflib
 import os
 import re
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ class Engine:
 
     ``is_held``: a program waits, so ``run`` means something. ``can_ask``: somebody is there to answer a question.
     ``width`` is that of the screen, so that a search finds the line that is shown; None: lines are never cut.
+    ``open_scene`` makes a scene of a path, for ``open`` and ``diff``; without it, of a trace's.
     """
 
     def __init__(
@@ -39,11 +40,13 @@ class Engine:
         is_held: bool = False,
         can_ask: bool = False,
         width: int | None = None,
+        open_scene: Callable[[str], Scene] | None = None,
     ) -> None:
         self.scene: Scene = scene
         self.settings = Settings() if settings is None else settings
         self.history = history or History()
         self.is_held, self.can_ask, self.width = is_held, can_ask, width
+        self.open_scene = open_scene or _open_trace
         self.visited = Visited()
         self._sought = ""
 
@@ -176,3 +179,9 @@ class Engine:
     def _changed(self, result: Result) -> Result:
         self.visited.replace(result)
         return result
+
+
+def _open_trace(path: str) -> Scene:
+    from tdbg.query.trace_scene import TraceScene
+
+    return TraceScene(Path(path).expanduser())

@@ -113,9 +113,9 @@ def _row(bars: Sequence[Bar], scale: Scale, row: int, height: int) -> Line:
 
 
 def _cell(bar: Bar, scale: Scale, row: int, height: int) -> tuple[str, str]:
-    if bar.mark:
+    if bar.mark and row == 0:
         return _MARKS[bar.mark], bar.mark
-    if bar.value is None:
+    if bar.mark or bar.value is None:
         return " ", ""
     filled = scale.share(bar.value) * (height - 1 / 8) + 1 / 8 - row
     eighths = min(8, max(0, round(filled * 8)))
