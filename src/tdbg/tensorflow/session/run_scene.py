@@ -210,5 +210,5 @@ class RunScene:
         self._forget = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         output = Path(folder) / f"run-{self._call.number}.tdbg"
         lines = GraphLines(self._nodes.maker)
-        import_dumps(Path(self._dump.root), output, keep_values=True, lines=lines)
+        import_dumps(Path(self._dump.root), output, lines=lines)
         return open_trace(output)
