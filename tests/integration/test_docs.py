@@ -93,7 +93,7 @@ def run(words: list[str], folder: Path) -> str:
     ran = subprocess.run(
         words,
         cwd=folder,
-        env=environment(),
+        env=environment() | {"TDBG_STATE": str(folder / ".state")},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
