@@ -69,6 +69,7 @@ class ScreenApp(App[Action]):
         self.match = -1  # the line of the match that was gone to
         self.fresh = 0  # tensors that were recorded since the screen was made
         self._known = -1
+        self._printed = 0
         self._running_loop: asyncio.AbstractEventLoop | None = None
         self._job: Future | None = None
         self._doing, self._since = "", 0.0
@@ -102,7 +103,7 @@ class ScreenApp(App[Action]):
             self.query_one(name).display = False
         self.query_one(Prompt).focus()
         self.set_interval(0.1, self._tick)
-        self.set_timer(_LOOK_EVERY, self._look)
+        self.set_timer(_LOOK_EVERY, self._begin_look)
         self.call_after_refresh(self._begin)
         if not self.has_mouse:
             self.set_mouse(False)
@@ -112,7 +113,15 @@ class ScreenApp(App[Action]):
         if self.pause is not None:
             self._do(self.pause.first, partial(self.desk.begin, self.pause))
         elif self.first:
-            self.type_line(self.first)
+            self.run_worker(self._open())
+
+    async def _open(self) -> None:
+        """The first screen, and whether something is wrong here."""
+        await self._perform(self.first, partial(self.desk.perform, self.first))
+        moment = self.engine.scene.moment
+        if moment is not None and moment.bad:
+            said = f"{moment.title}: {moment.bad:,} of {moment.tensors:,} tensors hold bad values"
+            self.say(f"{said} · F3 tells why · lt -f has_inf_or_nan lists them", "warning")
 
     def on_unmount(self) -> None:
         self.desk.worker.close()
@@ -344,6 +353,9 @@ class ScreenApp(App[Action]):
         widget.display = bool(message)
         widget.update(RichText(theme.visible_lines(message), theme.style_of(style, "", self.theme)))
 
+    def _begin_look(self) -> None:
+        self.run_worker(self._look())
+
     async def _look(self) -> None:
         """A trace that grows is said to; what is shown stays as it is."""
         began = time.monotonic()
@@ -352,25 +364,26 @@ class ScreenApp(App[Action]):
             if count >= 0:
                 self._known, before = count, self._known
                 self.fresh += max(count - before, 0) if before >= 0 else 0
-        self.set_timer(max(_LOOK_EVERY, 10 * (time.monotonic() - began)), self._look)
+                self._update()
+        self.set_timer(max(_LOOK_EVERY, 10 * (time.monotonic() - began)), self._begin_look)
 
     def _tick(self) -> None:
         waited = time.monotonic() - self._since
         if self._job is not None and waited > _PATIENCE:
             self.query_one("#rule", Bar).show(*bar_texts.working(self._doing, waited))
-        else:
+        elif self.printed is not None and self.printed.size() != self._printed:
             self._update()
 
     def _update(self) -> None:
         if not self.is_running or self._exit:
             return
         output = self.query_one(Output)
-        held = self.pause.headline if self.pause else ""
+        held = theme.visible(self.pause.headline) if self.pause else ""
         scene = theme.visible(self.engine.scene.title)
         self.query_one("#title", Bar).show(*bar_texts.title(scene, held, self.engine.visited, self.fresh))
-        printed = self.printed.size() if self.printed else 0
+        self._printed = self.printed.size() if self.printed else 0
         if self._job is None or time.monotonic() - self._since < _PATIENCE:
-            rule = bar_texts.rule(self.shown, output.top, output.rows, self.match, printed)
+            rule = bar_texts.rule(self.shown, output.top, output.rows, self.match, self._printed)
             self.query_one("#rule", Bar).show(*rule)
         has_search = self.shown is not None and self.shown.search is not None
         self.query_one("#keys", Bar).show(bar_texts.keys(self.size.width, output.has_focus, has_search))

@@ -11,9 +11,10 @@ _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 def title(scene: str, held: str, visited: Visited, fresh: int) -> tuple[Line, Line]:
     """``held``: the headline of a program that waits. ``fresh``: tensors that a growing trace has gained."""
-    left = [Span(" tdbg", "user"), Span(" · ", "dim"), Span(scene, "title")]
+    left = [Span(" tdbg", "user"), Span(" · ", "dim")]
     if held:
-        left += [Span(" · ", "dim"), Span(held, "warning")]
+        left += [Span(held, "warning"), Span(" · ", "dim")]
+    left.append(Span(scene, "title"))
     right = [Span(f"+{fresh:,} new · F5 ", "good", "!refresh_scene")] if fresh else []
     has_before, has_after = visited.at > 0, visited.at + 1 < len(visited.screens)
     right += [

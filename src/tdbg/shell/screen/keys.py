@@ -145,9 +145,8 @@ class DebuggerScreen(ScreenApp):
         if self.pause is None:
             self.exit(Action(Kind.EXIT))
             return
-        ways = [("r", "run on", Action()), ("d", "run on without the debugger", Action(Kind.DETACH))]
-        ways.append(("x", "end the program", Action(Kind.EXIT)))
-        self.ask("The program waits:", [Answer(key, label, partial(self.exit, action)) for key, label, action in ways])
+        ways = (("r", "run on", Action()), ("d", "detach", Action(Kind.DETACH)), ("x", "end it", Action(Kind.EXIT)))
+        self.ask("Leave:", [Answer(key, label, partial(self.exit, action)) for key, label, action in ways])
 
     def action_stop_process(self) -> None:
         """Ctrl-Z: as in any program; what waits for it is stopped too."""
@@ -169,18 +168,24 @@ class DebuggerScreen(ScreenApp):
         else:
             self.action_scroll(event.way)
 
-    async def on_prompt_completing(self) -> None:
+    def on_prompt_completing(self) -> None:
+        self.run_worker(self._complete(True))
+
+    async def _complete(self, is_asked: bool) -> None:
         prompt = self.query_one(Prompt)
         line = prompt.value[: prompt.cursor_position]
         found = await asyncio.wrap_future(self.desk.worker.submit(partial(self.desk.complete, line)))
-        prompt.offer(line, found)
+        prompt.offer(line, found, is_asked)
 
     def on_menu_chosen(self, event: Menu.Chosen) -> None:
         self.query_one(Menu).close()
         self.query_one(Prompt).accept(event.text, " ")
 
     def on_input_changed(self) -> None:
-        self.query_one(Menu).close()
+        """What is typed while the menu is open makes it smaller."""
+        menu = self.query_one(Menu)
+        if menu.display and menu.line != self.query_one(Prompt).value:
+            self.run_worker(self._complete(False))
 
     def on_output_typed(self, event: Output.Typed) -> None:
         """A key for the output when it means something there; else the person goes on typing."""

@@ -121,18 +121,19 @@ class Prompt(Input):
         else:
             self.post_message(self.Left())
 
-    def offer(self, line: str, found: Sequence[Completion]) -> None:
-        """Takes the only completion, or as much as all of them share, and shows the menu."""
+    def offer(self, line: str, found: Sequence[Completion], is_asked: bool) -> None:
+        """Shows the menu. Who asked with Tab gets the only completion, or as much as all of them share."""
         menu = self.screen.query_one(Menu)
         if line != self.value[: self.cursor_position] or not found:
             return menu.close()
-        if len(found) == 1:
-            menu.close()
-            return self.accept(found[0].text, " ")
-        shared = _shared([one.text for one in found])
-        if len(shared) > len(self._word()):
-            self.accept(shared)
-        menu.open(found)
+        if is_asked:
+            if len(found) == 1:
+                menu.close()
+                return self.accept(found[0].text, " ")
+            shared = _shared([one.text for one in found])
+            if len(shared) > len(self._word()):
+                self.accept(shared)
+        menu.open(found, self.value)
         return None
 
     def accept(self, text: str, behind: str = "") -> None:
@@ -174,10 +175,11 @@ class Menu(Widget):
         super().__init__(id="menu")
         self.display = False
         self.at = 0
+        self.line = ""  # that it was opened for
         self._offers: Sequence[Completion] = ()
 
-    def open(self, offers: Sequence[Completion]) -> None:
-        self._offers, self.at = offers, 0
+    def open(self, offers: Sequence[Completion], line: str) -> None:
+        self._offers, self.at, self.line = offers, 0, line
         self.styles.height = min(len(offers), MENU_ROWS, max(self.app.size.height // 3, 3))
         self.display = True
         self.refresh()

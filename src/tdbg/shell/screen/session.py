@@ -45,4 +45,5 @@ def ask(pause: Pause, engine: Engine) -> Action:
 
 def run(engine: Engine, first: str = "lt") -> None:
     """The screen of ``tdbg shell``."""
+    engine.can_ask = True
     show(engine, first=first)
