@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_scene import PROBABILITIES, SmallScene
+from small_scene import FILE, PROBABILITIES, SmallScene
 
 from tdbg.errors import TdbgError
 from tdbg.scene import Seen
@@ -180,5 +180,5 @@ def test_names_and_functions_are_completed(shell):
 
 def test_the_menu_goes_on_from_a_tensor(shell):
     menu = {span.text: span.link for span in shell.execute("pt Softmax:0").menu}
-    assert menu["node_info"] == "ni -a -d -t Softmax" and menu["print_source"].startswith("ps /home/ada/train.py -b 5")
+    assert menu["node_info"] == "ni -a -d -t Softmax" and menu["print_source"] == f"ps {FILE} -b 5"
     assert {"list_inputs", "list_outputs", "history", "where"} <= menu.keys()
