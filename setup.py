@@ -7,7 +7,7 @@ from setuptools import Extension, setup
 
 SOURCES = [
     "summary.c", "events.c", "executions.c", "shapes.c", "stacks.c", "check.c", "debug_events.c",
-    "tensorflow_api.c", "tensorflow_op.c", "held.c", "session_op.c", "module.c",
+    "tensorflow_api.c", "tensorflow_op.c", "held.c", "session_op.c", "terminal_guard.c", "module.c",
 ]  # fmt: skip
 
 setup(

@@ -10,12 +10,31 @@
 #include "stacks.h"
 #include "summary.h"
 #include "tensorflow_op.h"
+#include "terminal_guard.h"
 
 #define METHOD(name) static PyObject *name(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t nargs)
 #define EXPECT(n)                                                                                                    \
   if (nargs != (n)) return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, got %zd", __func__, (n), nargs)
 
 enum { RELEASE_GIL_BYTES = 1 << 16 };
+
+/* ---- the terminal ---- */
+
+METHOD(guard_terminal) { /* (descriptor, descriptor of a file, bytes) -> whether it is guarded */
+  EXPECT(3);
+  char *leave;
+  Py_ssize_t length;
+  int terminal = (int)PyLong_AsLong(args[0]), caught = (int)PyLong_AsLong(args[1]);
+  if (PyErr_Occurred() || PyBytes_AsStringAndSize(args[2], &leave, &length) < 0) return NULL;
+  return PyBool_FromLong(tdbg_guard_terminal(terminal, caught, leave, (size_t)length));
+}
+
+METHOD(release_terminal) {
+  (void)args;
+  EXPECT(0);
+  tdbg_release_terminal();
+  Py_RETURN_NONE;
+}
 
 /* ---- summaries ---- */
 
@@ -663,6 +682,7 @@ static PyMethodDef methods[] = {
     ENTRY(masked_crc32c), ENTRY(read_records),  ENTRY(read_debug_events),
     ENTRY(set_first_op),  ENTRY(push_rows),     ENTRY(register_tensorflow),
     ENTRY(set_session),   ENTRY(session_end),   ENTRY(not_held),
+    ENTRY(guard_terminal), ENTRY(release_terminal),
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_native", NULL, -1, methods, NULL, NULL, NULL, NULL};

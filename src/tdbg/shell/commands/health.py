@@ -18,6 +18,7 @@ class Command(command.Command):
     """
 
     name = "health"
+    page_lines = 2
     examples = (("health", "all rules"),)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:

@@ -23,11 +23,12 @@ class Command(command.Command):
 
     name = "list_tensors"
     aliases = ("lt",)
+    page_lines = 3  # in which order later tensors come differs from run to run
     examples = (
         ("lt", "all tensors, in the order of time"),
         ("lt -f has_inf_or_nan", "those that hold NaN or an infinity"),
         ("lt -f 'max_abs > 100'", "those that meet a condition"),
-        ("lt -n .*dense.* -t MatMul", "by name and op type"),
+        ("lt -n .*hidden.* -t MatMul", "by name and op type"),
         ("lt -s dump_size -r", "the largest first"),
     )
 

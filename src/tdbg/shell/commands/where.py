@@ -37,7 +37,11 @@ class Command(command.Command):
     """
 
     name = "where"
-    examples = (("where cross_entropy/mul:0", "back to the op that made the infinity"), ("where -n 0 Softmax:0", ""))
+    page_lines = 8
+    examples = (
+        ("where cross_entropy/mul:0", "back to the op that made the infinity"),
+        ("where -n 0 Softmax:0", "the first of several dumps"),
+    )
 
     def prepare_parser(self, parser: command.Parser) -> None:
         parser.add_argument("tensor", metavar="TENSOR", help="node:slot")
