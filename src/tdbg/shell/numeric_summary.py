@@ -78,7 +78,7 @@ def histogram(array: np.ndarray, bins: int = _BINS) -> tuple[np.ndarray, np.ndar
     if array.dtype.kind in "biu" and high - low < bins:
         edges = np.arange(int(low), int(high) + 2) - 0.5
     else:  # halves, so that the distance between two of the largest numbers is still a number
-        edges = np.unique(np.linspace(low / 2, high / 2, bins + 1) * 2)
+        edges = np.unique([low, *(np.linspace(low / 2, high / 2, bins + 1)[1:-1] * 2).clip(low, high), high])
     if len(edges) == 1:
         return np.array([summary.negative + summary.zero + summary.positive]), np.array([low, high])
     counts = np.zeros(len(edges) - 1, np.int64)
