@@ -88,6 +88,8 @@ def test_a_large_tensor_shows_at_once_and_all_of_it_is_asked_for(shell):
     whole = shell.execute(asked.yes)
     assert isinstance(whole.blocks[-1], Array) and whole.blocks[-1].shows_all and len(Layout(whole, 80)) > 80_000
     assert not shell.execute("pt -a Softmax:0").asks
+    asked = shell.execute("eval -a `large:0[:9]` * 2")
+    assert asked.asks == "show all 9,000 elements?" and shell.execute(asked.yes).blocks[-1].shows_all
     shell.can_ask = False
     assert shell.execute("pt -a large:0").blocks
     assert as_data(shell.execute("pt large:0"))[-1]["values"] is None
@@ -112,6 +114,7 @@ def test_writing_to_a_file(shell, tmp_path):
     assert shown(shell, f"pt Softmax:0[:, 1:] -w {file}")[0] == f"4 elements written to {file}"
     assert np.array_equal(np.load(file), PROBABILITIES[:, 1:])
     assert "not overwritten without --force" in shown(shell, f"pt Softmax:0 -w {file}")[0]
+    assert not shell.execute(f"pt Softmax:0 -w {file} --force").is_error
     assert not shell.execute(f"eval 'np.sum(`Softmax:0`, axis=1)' -w {file} --force").is_error
     assert np.array_equal(np.load(file), [1, 1])
     assert "cannot be written" in shown(shell, f"pt Softmax:0 -w {tmp_path}/none/x.npy")[0]
@@ -121,6 +124,19 @@ def test_feeds(shell):
     assert shown(shell, "pf x:0")[:3] == ['Tensor "x:0 (feed)":', "  dtype: float32", "  shape: (2, 4)"]
     assert shown(shell, "print_feed -s x[0, :2]")[-1] == "array([1., 1.])"
     assert shown(shell, "pf xx:0") == ["ERROR: no feed 'xx:0'; did you mean 'x:0'?"]
+
+
+def test_a_feed_has_the_flags_of_a_tensor(shell, tmp_path):
+    text = "\n".join(shown(shell, "pf x:0 -s --histogram -r [0,2]"))
+    assert "| + | total |" in text and "1  ████" in text and "Highlighted [0,2]: 8 of 8 elements" in text
+    file = tmp_path / "x.npy"
+    assert f"8 elements written to {file}" in shown(shell, f"pf x:0 -w {file}")
+    assert shell.execute(f"pf x:0 -w {file}").is_error and not shell.execute(f"pf x:0 -w {file} --force").is_error
+    shell.scene.feeds = lambda: {"large:0": LargeScene.large}
+    shell.can_ask = True
+    asked = shell.execute("pf -a large:0[:9]")
+    assert asked.asks == "show all 9,000 elements?" and asked.yes == "pf -a 'large:0[:9]' -y"
+    assert shell.execute(asked.yes).blocks[-1].shows_all
 
 
 @pytest.mark.parametrize(
