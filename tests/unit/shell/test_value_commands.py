@@ -90,6 +90,7 @@ def test_a_large_tensor_shows_at_once_and_all_of_it_is_asked_for(shell):
     assert not shell.execute("pt -a Softmax:0").asks
     asked = shell.execute("eval -a `large:0[:9]` * 2")
     assert asked.asks == "show all 9,000 elements?" and shell.execute(asked.yes).blocks[-1].shows_all
+    assert not shell.execute("pt -a -y large:0[:9]").asks and not shell.execute("eval -a -y `large:0[:9]`").asks
     shell.can_ask = False
     assert shell.execute("pt -a large:0").blocks
     assert as_data(shell.execute("pt large:0"))[-1]["values"] is None
