@@ -127,19 +127,6 @@ def test_feeds(shell):
     assert shown(shell, "pf xx:0") == ["ERROR: no feed 'xx:0'; did you mean 'x:0'?"]
 
 
-def test_a_feed_has_the_flags_of_a_tensor(shell, tmp_path):
-    text = "\n".join(shown(shell, "pf x:0 -s --histogram -r [0,2]"))
-    assert "| + | total |" in text and "1  ████" in text and "Highlighted [0,2]: 8 of 8 elements" in text
-    file = tmp_path / "x.npy"
-    assert f"8 elements written to {file}" in shown(shell, f"pf x:0 -w {file}")
-    assert shell.execute(f"pf x:0 -w {file}").is_error and not shell.execute(f"pf x:0 -w {file} --force").is_error
-    shell.scene.feeds = lambda: {"large:0": LargeScene.large}
-    shell.can_ask = True
-    asked = shell.execute("pf -a large:0[:9]")
-    assert asked.asks == "show all 9,000 elements?" and asked.yes == "pf -a 'large:0[:9]' -y"
-    assert shell.execute(asked.yes).blocks[-1].shows_all
-
-
 @pytest.mark.parametrize(
     ("typed", "value"),
     [

@@ -18,9 +18,8 @@ def test_pf_has_the_flags_of_pt(tmp_path):
 
 def test_yes_answers_before_the_question(tmp_path):
     shell = engine(can_ask=True)
-    many = "eval -a np.ones(4000)"
-    assert shell.execute(many).asks
-    assert len(printed(shell, f"{many} -y")) > 100
+    assert shell.execute("eval -a np.ones(4000)").asks
+    assert len(printed(shell, "eval -a -y np.ones(4000)")) > 100
     assert printed(shell, "pt -a -y Softmax:0") == printed(shell, "pt -a Softmax:0")
     assert printed(shell, "pf -a -y x:0") == printed(shell, "pf -a x:0")
     file = tmp_path / "softmax.npy"

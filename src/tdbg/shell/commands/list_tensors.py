@@ -108,6 +108,7 @@ def _row(seen: Seen) -> list[Cell]:
     numbers = seen.numbers
     counts = (numbers.nan, numbers.neg_inf, numbers.pos_inf) if numbers else (None, None, None)
     shape = None if seen.shape is None else "×".join(map(str, seen.shape))
-    name = Span(seen.tensor, "name", f"pt {command.quoted(seen.tensor)}")
+    number = f" -n {seen.number}" if seen.number else ""
+    name = Span(seen.tensor, "name", f"pt {command.quoted(seen.tensor)}{number}")
     shown = (round(seen.time, 3), seen.size, Span(seen.op_type, "op"), name, bad_spans(seen))
     return [*shown, seen.step, seen.dtype, shape, *counts]
