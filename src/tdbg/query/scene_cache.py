@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from tdbg.model import Flag
 from tdbg.query.program import Program
 from tdbg.query.rows import Rows
 from tdbg.query.scene_moments import Moments
 from tdbg.query.scene_nodes import Nodes
-from tdbg.query.scene_ops import INPUT, Ops
+from tdbg.query.scene_numbers import Names, NumbersOfAll, NumbersOfSome
+from tdbg.query.scene_ops import Ops
 from tdbg.query.scene_runs import Runs
 from tdbg.query.scene_selection import Rowset
 from tdbg.query.scene_sources import SourceFiles
@@ -22,8 +22,6 @@ from tdbg.query.trace import Trace
 from tdbg.scene import Moment
 from tdbg.store.pages import Pages
 
-_MOST_COUNTED = 2_000_000  # rows of a moment whose tensors are counted
-
 
 class SceneCache:
     def __init__(self, trace: Trace, process: int, pages: Pages) -> None:
@@ -31,7 +29,7 @@ class SceneCache:
         # Read in the order of format.SCHEMAS: what rows refer to is there when its turn comes.
         self._rowset: tuple[int | None, Rowset] | None = None
         self._moment: Moment | None = None
-        self._numbers: tuple[int | None, np.ndarray, np.ndarray] | None = None
+        self._numbers: tuple[int | None, NumbersOfAll | NumbersOfSome] | None = None
 
     @cached_property
     def moments(self) -> Moments:
@@ -115,28 +113,19 @@ class SceneCache:
         return int(self.pages.cells("time", first)[0])
 
     def numbers_of(self, number: int | None, positions: np.ndarray) -> np.ndarray:
-        """How often the same tensor was seen before at the moment."""
-        if number is None or len(self.rowset(number)) > _MOST_COUNTED:
-            return np.zeros(len(positions), np.int64)
+        """How often a tensor of the same name was seen before at the moment."""
         if self._numbers is None or self._numbers[0] != number:
-            given = self.rowset(number).all
-            order = np.argsort(given)
-            self._numbers = number, given[order], self._counted(given)[order]
-        _, known, numbers = self._numbers
-        return numbers[np.searchsorted(known, positions)]
+            given = self.rowset(number).given
+            if given is None:
+                self._numbers = number, NumbersOfAll(self.pages, self._names)
+            else:
+                self._numbers = number, NumbersOfSome(self.pages, self._names, given)
+        return self._numbers[1].of(positions)
 
-    def _counted(self, positions: np.ndarray) -> np.ndarray:
-        op, slot, flags = (self.pages.cells(name, positions).astype(np.int64) for name in ("op", "slot", "flags"))
-        keys = (op << 20) | (slot << 1) | ((flags & int(Flag.INPUT)) != 0)
-        order = np.argsort(keys, kind="stable")
-        is_new = np.ones(len(keys), bool)
-        is_new[1:] = keys[order][1:] != keys[order][:-1]
-        starts = np.flatnonzero(is_new)
-        counted = np.arange(len(keys)) - np.repeat(starts, np.diff(np.append(starts, len(keys))))
-        found = np.empty(len(keys), np.int64)
-        found[order] = counted
-        return found
+    def number_of(self, position: int) -> int:
+        """The same for one row of the whole trace."""
+        return int(self.numbers_of(None, np.array([position]))[0])
 
-    def name_of(self, op: int, is_input: bool) -> str:
-        at = self.ops.at.get(op, -1)
-        return "?" if at < 0 else self.ops.shown[at] + (INPUT if is_input else "")
+    @cached_property
+    def _names(self) -> Names:
+        return Names(self.ops)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -37,6 +39,7 @@ class Values:
     def __init__(self, trace: Trace, process: int, pages: Pages, program: Program, evidence: np.ndarray) -> None:
         self._trace, self._process, self._pages, self._program = trace, process, pages, program
         self._evidence = evidence
+        self._last: tuple[int, Any] | None = None  # a large one takes a while to unpack, and is looked at repeatedly
 
     @cached_property
     def _beside(self) -> dict[tuple[int, int, int, int], int]:
@@ -71,8 +74,9 @@ class Values:
         number = self.kept(key)
         if number < 0:
             raise TdbgError(self._how_to_keep(seen))
-        value = self._trace.value(self._process, number)
-        return _as_array(value, seen)
+        if self._last is None or self._last[0] != number:
+            self._last = number, _as_array(self._trace.value(self._process, number), seen)
+        return self._last[1]
 
     def _how_to_keep(self, seen: Seen) -> str:
         info = self._trace.processes[self._process].info
@@ -81,7 +85,10 @@ class Values:
             return f"{what}; import the dumps again with --values to have them"
         steps = f" --steps {seen.step}:{seen.step + 1}" if seen.step >= 0 else ""
         pattern = re.escape(seen.node).replace("'", ".")
-        program = " ".join(str(word) for word in info.get("argv") or ["train.py"])
+        words = [str(word) for word in info.get("argv") or ["train.py"]]
+        if len(words) > 1 and os.path.basename(words[0]).startswith("python"):
+            del words[0]  # tdbg run takes its place
+        program = shlex.join(words)
         return (
             f"{what} (mode {info.get('mode', 'unknown')}); tdbg run --mode full{steps} --names '^{pattern}$' {program}"
         )
@@ -90,7 +97,7 @@ class Values:
 def _as_array(value: np.ndarray | RawValue, seen: Seen) -> Any:
     """Small floats that numpy has no word for, where ml_dtypes is not installed, as float32."""
     if isinstance(value, RawValue):
-        return value
+        raise TdbgError(f"the elements of {seen.tensor} are no numbers ({seen.dtype}), so they cannot be shown")
     if seen.dtype == DType.BFLOAT16.label and value.dtype == np.uint16:
         return (value.astype(np.uint32) << 16).view(np.float32)
     return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tdbg.query.scene_cache import SceneCache
 from tdbg.query.scene_ops import INPUT, Named
 from tdbg.query.scene_run_info import Feeds, run_info
 from tdbg.query.scene_selection import Rowset, Selector, has_inf_or_nan
-from tdbg.query.scene_tensors import Chosen, Everything, RowTensors, is_bad, size_of, summary_of
+from tdbg.query.scene_tensors import Chosen, Everything, LateSeen, RowTensors, is_bad, size_of, summary_of
 from tdbg.query.scene_values import Key
 from tdbg.query.trace import Trace
 from tdbg.scene import (
@@ -174,7 +175,7 @@ class TraceScene:
 
     def _rows_of(self, named: Named) -> np.ndarray:
         rowset = self._rowset()
-        ops = self._pages.cells("op", rowset.all)
+        ops = rowset.cells("op", rowset.all)
         found = rowset.all[np.isin(ops, named.ops)]
         graphs = self._read.ops.graphs
         if not len(found):
@@ -233,17 +234,19 @@ class TraceScene:
     def _make(self, positions: np.ndarray) -> list[Seen]:
         read = self._read
         ops, shapes, began, looked = read.ops, read.shapes, read.began(self._number), read.mode not in _BLIND
-        numbers = read.numbers_of(self._number, positions)
+        moment = self._number
+        numbers = read.numbers_of(moment, positions).tolist() if moment is not None else None
         found = []
-        for position, number, row in zip(
-            positions.tolist(), numbers.tolist(), self._pages.rows(positions).to_pylist(), strict=True
+        for place, (position, row) in enumerate(
+            zip(positions.tolist(), self._pages.rows(positions).to_pylist(), strict=True)
         ):
+            number: Any = numbers[place] if numbers is not None else partial(read.number_of, position)
             at = ops.at.get(row["op"], -1)
             is_input = at >= 0 and ops.graphs[at] < 0 and bool(row["flags"] & Flag.INPUT)
             name = ops.shown[at] if at >= 0 else "?"
             dtype = row["dtype"]
             found.append(
-                Seen(
+                (Seen if numbers is not None else LateSeen)(
                     node=name + INPUT if is_input else name,
                     slot=row["slot"],
                     op_type=ops.types[at] if at >= 0 else "?",

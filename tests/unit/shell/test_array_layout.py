@@ -34,7 +34,7 @@ def test_small_arrays_read_as_numpy_prints_them():
     [
         (np.array([True, False]), "array([ True, False])"),
         (np.array([-1, 200]), "array([ -1, 200])"),
-        (np.array([b"one", b"two" * 50], object), "array([b'one'" + " " * 33 + ", b'" + "two" * 12 + "…'])"),
+        (np.array([b"one", b"two" * 50], object), "array([b'one'" + " " * 34 + ", b'" + "two" * 12 + "…'])"),
         (np.array([1 + 2j, 3.5 - 1j]), "array([1. +2.j, 3.5-1.j])"),
         (np.array([1, 0.5, np.nan, -np.inf], ml_dtypes.bfloat16), "array([ 1. ,  0.5,  nan, -inf])"),
         (np.array([1e-20, 1.0]), "array([1.e-20, 1.e+00])"),

@@ -145,6 +145,7 @@ def test_tab_completes_and_colours_are_on(terminal):
 
 def test_long_output_goes_through_the_pager_and_ctrl_c_ends_a_line(terminal):
     terminal.send("half a li")
+    terminal.expect("half a li")
     terminal.sendintr()
     terminal.expect("tdbg> ")
     terminal.send("help\r")

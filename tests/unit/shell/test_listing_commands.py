@@ -456,7 +456,7 @@ def test_help_has_every_command_and_all_flags():
         }
         assert all(flag in about for flag in flags)
         assert all(action.help for parser in command.parsers().values() for action in parser._actions), command.name
-        assert command.summary().endswith("."), command.name
+        assert command.summary().endswith((".", "…")), command.name
     assert printed(shell, "h lt") == printed(shell, "help list_tensors")
     assert "max_abs" in "\n".join(printed(shell, "help filters"))
     assert "did you mean 'lt'" in said(shell, "help ltt")

@@ -122,5 +122,5 @@ def test_results_are_json():
     plot = Plot("loss", {"loss": [(0, 1.5), (1, float("inf"))]})
     assert json.loads(to_json(as_data(Result([text("x", data={"a": 1}), plot])))) == [
         {"a": 1},
-        {"title": "loss", "series": {"loss": [[0, 1.5], [1, "Infinity"]]}},
+        {"title": "loss", "series": {"loss": [[0, 1.5], [1, "Infinity"]]}, "bad": []},
     ]

@@ -53,7 +53,7 @@ class Command(command.Command):
         ]
         if any(value is not None for _, value in series):
             plotted = [(step, float("nan") if value is None else value) for step, value in series]
-            blocks += [Plot(args.quantity, {name: plotted}), text(())]
+            blocks += [Plot(args.quantity, {name: plotted}, bad_steps), text(())]
 
         def row(point: Point) -> list[Cell]:
             link = step_link(shell.scene, point.step, f"pt -s {quoted(name)}")
@@ -70,9 +70,7 @@ class Command(command.Command):
 
 
 def _value(point: Point, quantity: str) -> float | None:
-    """NaN marks a bad step; None: not measured."""
-    if point.bad:
-        return float("nan")
+    """Of the finite elements; None: there are none, or they were not measured."""
     if quantity == "mean":
         return point.value
     if point.low is None or point.high is None:

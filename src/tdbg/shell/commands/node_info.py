@@ -20,6 +20,7 @@ class Command(command.Command):
 
     name = "node_info"
     aliases = ("ni",)
+    page_lines = 34
     examples = (
         ("ni cross_entropy/Log", "the op, its inputs and recipients"),
         ("ni -t cross_entropy/Log", "and the lines that made it"),
