@@ -46,7 +46,9 @@ def event_of(numbers: Summary | None, elements: int, step: int, iteration: int) 
 
 
 def fields_in(part: Any) -> set[str]:
-    """The fields that an expression speaks of."""
+    """The fields that an expression, or what is left of one, speaks of."""
+    if isinstance(part, (bool, type(None))):
+        return set()
     if isinstance(part, Both):
         return fields_in(part.left) | fields_in(part.right)
     if isinstance(part, Opposite):

@@ -30,7 +30,8 @@ class HeldTensor:
 
 
 class HeldScene:
-    """What is in memory stands for the latest row of its tensor, or for itself when that has no row."""
+    """What is in memory stands for the latest row of its tensor, or for itself when that has no row. Of all that was
+    seen of a tensor it comes first."""
 
     def __init__(self, scene: Scene, tensors: Sequence[HeldTensor], title: str) -> None:
         self._scene = scene
@@ -50,7 +51,7 @@ class HeldScene:
         if latest is None:
             return [replace(held.seen, key=held)]
         rows = self._scene.seen(tensor if tensor != held.seen.node else held.seen.tensor, debug_op, device)
-        return [replace(row, key=held) if row.seq == latest.seq else row for row in rows]
+        return [replace(latest, key=held), *(row for row in rows if row.seq != latest.seq)]
 
     def value(self, seen: Seen) -> Any:
         if isinstance(seen.key, HeldTensor):

@@ -51,7 +51,6 @@ class Holder:
         self.breaks = breaks
         self._trace, self._flush, self._note, self._watch = trace, flush, note, watch
         self._turn, self._pid, self._holding = threading.Lock(), os.getpid(), threading.local()
-        self._is_spawned = children.is_child()
         self._prompt: Any = None
         self._has_noted = False
 
@@ -61,7 +60,7 @@ class Holder:
     def hold(self, step: int, make: Callable[[], Held | None]) -> str | None:
         """Holds this thread, unless ``make``, asked when it is its turn, has nothing to show any more. Returns why the
         program is to end; None: it goes on."""
-        if os.getpid() != self._pid or self._is_spawned:
+        if os.getpid() != self._pid or children.is_child():
             self._pass_over(_IN_A_CHILD)
             return None
         if getattr(self._holding, "is_on", False):  # what the prompt itself computes

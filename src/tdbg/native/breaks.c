@@ -89,6 +89,12 @@ const tdbg_break *tdbg_break_of(tdbg_own_break *own, int32_t op, uint16_t slot) 
   return found && found->count ? found : NULL;
 }
 
+const tdbg_break *tdbg_break_at(int32_t op, uint16_t slot) {
+  if (!atomic_load_explicit(&tdbg_breaks, memory_order_relaxed)) return NULL;
+  const tdbg_break *found = look_up(op, slot);
+  return found && found->count ? found : NULL;
+}
+
 bool tdbg_break_met(const tdbg_break *condition, const tdbg_observation *seen) {
   tdbg_tested tensor = {.numbers = &seen->numbers, .elements = seen->shape->elements, .iteration = seen->iteration,
                         .step = atomic_load_explicit(&tdbg_step, memory_order_relaxed)};

@@ -23,6 +23,10 @@ extern _Atomic int tdbg_breaks;
 typedef _Atomic(const tdbg_break *) tdbg_own_break;
 const tdbg_break *tdbg_break_of(tdbg_own_break *own, int32_t op, uint16_t slot);
 
+/* The same without keeping it; of eager ops, whose outputs are all asked the same, the slot is TDBG_EVERY_SLOT. */
+enum { TDBG_EVERY_SLOT = UINT16_MAX };
+const tdbg_break *tdbg_break_at(int32_t op, uint16_t slot);
+
 /* Whether the tensor meets it; `seen` was measured, or not. */
 bool tdbg_break_met(const tdbg_break *condition, const tdbg_observation *seen);
 

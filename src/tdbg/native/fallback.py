@@ -387,7 +387,7 @@ def eager(
     op: int, inputs: Sequence[Any], outputs: Sequence[Any], dtypes: int, input_dtypes: int, as_buffer: AsBuffer
 ) -> bool:
     """One eager op. ``dtypes`` are bit masks of the types worth a row. Says whether an output is bad, as far as it was
-    looked at."""
+    looked at; conditions are not asked here."""
     is_bad = False
     execution = _eager_inputs(op, inputs, input_dtypes, as_buffer) if _now.recording else -1
     for slot, made in enumerate(outputs):

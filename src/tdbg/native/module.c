@@ -2,6 +2,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "breaks.h"
 #include "check.h"
 #include "debug_events.h"
 #include "events.h"
@@ -439,18 +440,23 @@ static void record_new_inputs(tdbg_observation seen, tensors inputs, uint64_t dt
   }
 }
 
+enum { SOME_ARE_BAD = 1, SOME_MEET = 2 };
+
 /* Whether an output is bad, as far as they were looked at: those of `dtypes`, which get rows if any do, and those that
-   can be bad, if the program is to stop at the first one. */
-static bool record_outputs(tdbg_observation seen, tensors inputs, tensors outputs, uint64_t dtypes,
+   can be bad, if the program is to stop at the first one. And whether one meets the condition of the op, if it has one. */
+static int record_outputs(tdbg_observation seen, tensors inputs, tensors outputs, uint64_t dtypes,
                            PyObject *as_buffer, bool recording) {
-  bool checking = tdbg_check, any_bad = false;
+  bool checking = tdbg_check;
+  const tdbg_break *condition = tdbg_break_at(seen.op, TDBG_EVERY_SLOT);
+  int found = 0;
   held bytes;
   for (Py_ssize_t i = 0; i < outputs.count; i++) {
     seen.tensor = long_attribute(outputs.items[i], name_id, false);
     if (seen.tensor >= 0) remember(seen.tensor, seen.op);
     int dtype = dtype_of(outputs.items[i]);
     bool has_row = recording && wanted(dtype, dtypes), checked = checking && wanted(dtype, FLOATING);
-    if ((!has_row && !checked) || !hold(outputs.items[i], as_buffer, &bytes)) continue;
+    bool asked = condition && tdbg_dtype_size(dtype);
+    if ((!has_row && !checked && !asked) || !hold(outputs.items[i], as_buffer, &bytes)) continue;
     describe(&bytes, dtype, &seen);
     seen.slot = (uint16_t)i;
     seen.flags = 0;
@@ -464,20 +470,23 @@ static bool record_outputs(tdbg_observation seen, tensors inputs, tensors output
     }
     bool was_looked_at = has_row && (seen.flags & TDBG_NUMBERS || tdbg_mode == TDBG_MODE_HEALTH);
     if (checked && !was_looked_at && tdbg_has_bad(seen.data, seen.shape->elements, dtype) == 1) seen.flags |= TDBG_BAD;
-    any_bad |= (seen.flags & TDBG_BAD) != 0;
+    if (seen.flags & TDBG_BAD) found |= SOME_ARE_BAD;
+    if (asked && tdbg_break_met(condition, &seen)) found |= SOME_MEET;
     release(&bytes);
   }
-  return any_bad;
+  return found;
 }
 
-/* One eager op: (op, inputs, outputs, dtypes bit mask, input dtypes bit mask, as_buffer) -> whether an output is bad. */
+/* One eager op: (op, inputs, outputs, dtypes bit mask, input dtypes bit mask, as_buffer) -> 1 when an output is bad, and 2 when
+   one meets the op's condition. */
 METHOD(eager) {
   EXPECT(6);
   int32_t op = (int32_t)PyLong_AsLong(args[0]);
   uint64_t dtypes = PyLong_AsUnsignedLongLong(args[3]), input_dtypes = PyLong_AsUnsignedLongLong(args[4]);
   if (PyErr_Occurred()) return NULL;
   PyObject *in = PySequence_Fast(args[1], "inputs"), *out = in ? PySequence_Fast(args[2], "outputs") : NULL;
-  bool recording = tdbg_recording, bad = false;
+  bool recording = tdbg_recording;
+  int found = 0;
   if (out) {
     tensors inputs = {PySequence_Fast_ITEMS(in), PySequence_Fast_GET_SIZE(in)};
     tensors outputs = {PySequence_Fast_ITEMS(out), PySequence_Fast_GET_SIZE(out)};
@@ -487,11 +496,11 @@ METHOD(eager) {
       record_new_inputs(seen, inputs, input_dtypes, args[5]);
       push_execution(TDBG_KIND_EXECUTION, seen.execution, op, -1, inputs.items, inputs.count);
     }
-    bad = record_outputs(seen, inputs, outputs, dtypes, args[5], recording);
+    found = record_outputs(seen, inputs, outputs, dtypes, args[5], recording);
   }
   Py_XDECREF(in);
   Py_XDECREF(out);
-  return out ? PyBool_FromLong(bad) : NULL;
+  return out ? PyLong_FromLong(found) : NULL;
 }
 
 METHOD(tensor) { /* one array of a graph: (op, slot, graph, flags, execution, array, dtype) */

@@ -18,12 +18,13 @@ from tdbg.capture import faults
 from tdbg.capture.bad_value import Limits, stack_lines
 from tdbg.capture.held_scene import HeldTensor
 from tdbg.capture.hold import Held
+from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
 from tdbg.frames import is_user_file
-from tdbg.model import DType, Frame
-from tdbg.scene import Seen
-from tdbg.tensorflow.breaks import OpBreaks, OpInGraphEnded, fact_of
+from tdbg.model import Frame, Phase
+from tdbg.tensorflow.breaks import OpBreaks, OpInGraphEnded
 from tdbg.tensorflow.dtypes import code_of
+from tdbg.tensorflow.held_op import Known, fact_of, seen_of, user_stack
 from tdbg.tensorflow.saving import NAMES
 
 _TENSORS = (ops.EagerTensor, resource_variable_ops.BaseResourceVariable)
@@ -34,12 +35,12 @@ _numbers = itertools.count()
 class Breakpoints:
     """``steps`` tells the step that the program is in."""
 
-    def __init__(self, breaks: OpBreaks, steps: Steps, lib: Any) -> None:
-        self._breaks, self._steps, self._lib = breaks, steps, lib
+    def __init__(self, breaks: OpBreaks, sources: Sources, steps: Steps, lib: Any) -> None:
+        self._breaks, self._sources, self._steps, self._lib = breaks, sources, steps, lib
 
     def reached(self, frame: FrameType) -> None:
         """SystemExit when the program is to end."""
-        stack = self._breaks.user_stack(self._lib.stack_here(3))
+        stack = user_stack(self._sources, self._lib.stack_here(3))
         variables = _user_frame(frame).f_locals
         if tf.inside_function() or not tf.executing_eagerly():
             self._put_into_graph(variables, stack)
@@ -115,13 +116,7 @@ def _is_symbolic(value: Any, graph: Any) -> bool:
 
 
 def _local(name: str, array: np.ndarray, step: int) -> HeldTensor:
-    dtype = native.reference.DTYPES.get(array.dtype.name, DType.UNKNOWN)
-    numbers = native.summarize(array)
-    seen = Seen(
-        name, 0, _LOCAL, 0.0, array.nbytes, dtype.label, array.shape, None, step=step, numbers=numbers,
-        is_bad=numbers.is_bad,
-    )  # fmt: skip
-    return HeldTensor(seen, array)
+    return HeldTensor(seen_of(Known(_LOCAL, name, Phase.OTHER, "", -1, -1, ""), 0, array, step), array)
 
 
 def _described(held: HeldTensor) -> str:

@@ -21,11 +21,12 @@ from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.model import Flag, Mode, Phase
 from tdbg.tensorflow import attributes
-from tdbg.tensorflow.breaks import Known, Maker, OpBreaks
+from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.checks import Checks, KnownOp
 from tdbg.tensorflow.choice import Choice
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.graph_record import GraphRecord, NewOp
+from tdbg.tensorflow.held_op import Known, Maker
 from tdbg.tensorflow.known_inputs import NO_INPUTS, KnownInputs, known_inputs, learn_constant, made_by
 from tdbg.tensorflow.observers import NAMES, is_observer
 from tdbg.tensorflow.op_kinds import CALLS, ENTRANCES, RISKY, SILENT, writes_variable

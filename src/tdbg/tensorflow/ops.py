@@ -26,13 +26,14 @@ from tdbg.model import Flag, Mode, Phase
 from tdbg.tensorflow import checks, restored
 from tdbg.tensorflow.autograph import original_line
 from tdbg.tensorflow.breakpoints import Breakpoints
-from tdbg.tensorflow.breaks import Known, OpBreaks
+from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.calls import Calls
 from tdbg.tensorflow.checks import BadValueError, Checks, KnownOp
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.edges import Edges
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
+from tdbg.tensorflow.held_op import Known
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
 from tdbg.tensorflow.op_kinds import SILENT, writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs
@@ -217,10 +218,10 @@ class Capture:
         if is_update:
             self.steps.update()
         self._links.remember(op_type, inputs, op)
-        is_bad = self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, _as_buffer)
+        found = self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, _as_buffer)
         if self._may_hold:
-            self._breaks.eager(op, inputs, outputs)  # type: ignore[union-attr]
-        if is_bad and self._checks is not None:
+            self._breaks.eager(op, inputs, outputs, found)  # type: ignore[union-attr]
+        if found & 1 and self._checks is not None:
             self._checks.eager(op, inputs, outputs)
 
     @property
@@ -315,7 +316,7 @@ class Capture:
         """The program asks to be held here."""
         if self._breaks is not None:
             self._threads.ensure()
-            Breakpoints(self._breaks, self.steps, self._lib).reached(frame)
+            Breakpoints(self._breaks, self.sources, self.steps, self._lib).reached(frame)
 
     # ---- calls of functions
 

@@ -23,8 +23,9 @@ from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.model import DType, Flag, Mode, Phase
 from tdbg.tensorflow import attributes
-from tdbg.tensorflow.breaks import Known, OpBreaks
+from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.dtypes import code_of
+from tdbg.tensorflow.held_op import Known
 from tdbg.tensorflow.op_kinds import ENTRANCES, RISKY, SAFE, SILENT, writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs
 from tdbg.tensorflow.session.debug_nodes import Tensor, take_out, tensor_of
