@@ -128,6 +128,18 @@ def set_check(on: bool, explain: Any) -> None:
     _now.check = bool(on)
 
 
+def remember_input(op: int, maker: int, slot: int, magnitude: float, rule: int) -> None:
+    """Observers in Python take all inputs along, so there is nothing to note."""
+
+
+def set_breaks(met: Any, tests: Sequence[tuple[int, int, bytes]]) -> None:
+    """Observers and eager ops that may hold the program ask by themselves here."""
+
+
+def add_break(test: tuple[int, int, bytes]) -> None:
+    """The same."""
+
+
 def set_first_op(op: int) -> None:
     """Observers of ops before it belong to an earlier recording."""
     _now.first_op = op

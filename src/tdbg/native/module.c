@@ -6,6 +6,7 @@
 #include "debug_events.h"
 #include "events.h"
 #include "held.h"
+#include "remembered.h"
 #include "session_op.h"
 #include "stacks.h"
 #include "summary.h"
@@ -155,6 +156,38 @@ PyObject *tdbg_set_check(PyObject *on, PyObject *function);
 METHOD(set_check) { /* (on, explain(check, op, slot, iteration, output, inputs) -> text or None) */
   EXPECT(2);
   return tdbg_set_check(args[0], args[1]);
+}
+
+METHOD(remember_input) { /* (op, maker or -1, slot, magnitude of a constant, rule): see remembered.h */
+  EXPECT(5);
+  long op = PyLong_AsLong(args[0]), maker = PyLong_AsLong(args[1]), slot = PyLong_AsLong(args[2]);
+  double magnitude = PyFloat_AsDouble(args[3]);
+  long rule = PyLong_AsLong(args[4]);
+  if (PyErr_Occurred()) return NULL;
+  if (tdbg_remember((int32_t)op, (int32_t)maker, (uint16_t)slot, magnitude, (int)rule)) return PyErr_NoMemory();
+  Py_RETURN_NONE;
+}
+
+PyObject *tdbg_set_breaks(PyObject *function, PyObject *items);
+PyObject *tdbg_add_break(PyObject *item);
+PyObject *tdbg_tests_of(PyObject *tests, PyObject *summary, int step, int iteration, long long elements);
+
+METHOD(set_breaks) { /* (hold(op, slot, iteration, execution, output, inputs) -> text or None, [(op, slot, tests)]) */
+  EXPECT(2);
+  return tdbg_set_breaks(args[0], args[1]);
+}
+
+METHOD(add_break) { /* ((op, slot, tests)): of an op that was made since */
+  EXPECT(1);
+  return tdbg_add_break(args[0]);
+}
+
+METHOD(tests_met) { /* (tests, fields of model.Summary or None, elements, step, iteration) -> True, False or None */
+  EXPECT(5);
+  long long v[3];
+  for (int i = 0; i < 3; i++) v[i] = PyLong_AsLongLong(args[i + 2]);
+  if (PyErr_Occurred()) return NULL;
+  return tdbg_tests_of(args[0], args[1], (int)v[1], (int)v[2], v[0]);
 }
 
 METHOD(set_first_op) {
@@ -678,9 +711,10 @@ static PyMethodDef methods[] = {
     ENTRY(set_mode),      ENTRY(set_recording), ENTRY(set_step),    ENTRY(shapes_since),
     ENTRY(take_value),    ENTRY(stack_here),    ENTRY(stack_count), ENTRY(stack_get),
     ENTRY(maker_of),      ENTRY(eager),         ENTRY(call_begin),  ENTRY(call_end),    ENTRY(tensor),
-    ENTRY(call_tensors),  ENTRY(set_check),     ENTRY(forget_makers), ENTRY(bad_events),
+    ENTRY(call_tensors),  ENTRY(set_check),     ENTRY(remember_input), ENTRY(forget_makers), ENTRY(bad_events),
     ENTRY(masked_crc32c), ENTRY(read_records),  ENTRY(read_debug_events),
     ENTRY(set_first_op),  ENTRY(push_rows),     ENTRY(register_tensorflow),
+    ENTRY(set_breaks),    ENTRY(add_break),     ENTRY(tests_met),
     ENTRY(set_session),   ENTRY(session_end),   ENTRY(not_held),
     ENTRY(guard_terminal), ENTRY(release_terminal),
     {NULL, NULL, 0, NULL}};

@@ -47,10 +47,10 @@ def _telling(result: Result) -> Sequence[Block]:
 
 
 def _rows(table: Table) -> Iterator[dict[str, Any]]:
-    keys = [column.key for column in table.columns]
+    keys = [(n, column.key) for n, column in enumerate(table.columns) if column.key]
     for first in range(0, len(table.rows), _PAGE):
         for row in table.rows[first : first + _PAGE]:
-            yield dict(zip(keys, map(_cell, row), strict=True))
+            yield {key: _cell(row[n]) for n, key in keys}
 
 
 def _cell(cell: Cell) -> Any:

@@ -125,7 +125,7 @@ def _print(lines: Iterator[Line]) -> None:
 
 def _page(lines: Iterator[Line]) -> None:
     """What fits on the terminal is printed; more goes through the pager, as it reads."""
-    height = shutil.get_terminal_size().lines
+    height = os.get_terminal_size(sys.stdout.fileno()).lines  # readline sets LINES, which then stays as it is
     first = list(islice(lines, height))
     pager = os.environ.get("PAGER") or (shutil.which("less") and "less -R")
     if len(first) < height or not pager:

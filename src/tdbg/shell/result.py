@@ -62,7 +62,7 @@ class Text:
 @dataclass(frozen=True)
 class Column:
     title: str
-    key: str  # its name in JSON
+    key: str  # its name in JSON; "": only on a line
     right: bool = False
     sort: str = ""  # the command that a click on the title types
     form: Callable[[Any], str] | None = None  # how a value is written on a line; JSON has the value itself
@@ -86,6 +86,7 @@ class Array:
     ranges: Sequence[tuple[float, float]] = ()
     shows_all: bool = False  # without ellipses
     offset: tuple[int, ...] = ()  # of its first element in the whole tensor, for @[i,j]
+    part_of: Array | None = None  # what was shown before @[i,j] went to an element that an ellipsis hid
 
 
 @dataclass(frozen=True)

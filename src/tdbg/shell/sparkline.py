@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tdbg.shell.result import Line, Span
 
 BARS = "▁▂▃▄▅▆▇█"
-_SPREAD = 1e3  # a greatest value this many times the least is drawn on a logarithmic scale
+_DECADES = 3  # values that span more are drawn on a logarithmic scale
 _MARKS = {"nan": "×", "inf": "∞", "none": " "}
 Points = Sequence[tuple[int, float]]
 
@@ -42,19 +42,18 @@ class Scale:
 
     def __init__(self, values: Sequence[float]) -> None:
         self.low, self.high = min(values, default=0.0), max(values, default=0.0)
-        self.is_logarithmic = self.low > 0 and self.high / self.low > _SPREAD
+        self.is_logarithmic = self.low > 0 and math.log10(self.high) - math.log10(self.low) > _DECADES
 
     def share(self, value: float) -> float:
-        if self.high == self.low:
-            return 0.5
         if self.is_logarithmic:
-            return math.log(value / self.low) / math.log(self.high / self.low)
-        # Halves, so that the distance between two of the largest numbers is still a number.
-        return (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+            low, high, value = math.log(self.low), math.log(self.high), math.log(value)
+        else:  # halves, so that the distance between two of the largest numbers is still a number
+            low, high, value = self.low / 2, self.high / 2, value / 2
+        return 0.5 if high == low else (value - low) / (high - low)
 
     def at(self, share: float) -> float:
         if self.is_logarithmic:
-            return self.low * math.exp(share * math.log(self.high / self.low))
+            return math.exp(math.log(self.low) * (1 - share) + math.log(self.high) * share)
         return self.low * (1 - share) + self.high * share
 
 

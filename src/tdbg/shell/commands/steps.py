@@ -74,11 +74,12 @@ def _listed(shell: command.Context, only_bad: bool) -> Result:
     if not shown:
         return Result([text(headline, data=data)])
     columns = [
-        Column("", "is_here"),
+        Column("", ""),
         Column("", "number", is_shown=False),
         Column(kind.capitalize(), "title"),
         Column("Tensors", "tensors", right=True),
-        Column("Bad", "bad", right=True),
+        Column("Bad", "", right=True),
+        Column("", "bad", is_shown=False),
         Column("t (s)", "time", right=True, form="{:.3f}".format),
     ]
 
@@ -86,9 +87,9 @@ def _listed(shell: command.Context, only_bad: bool) -> Result:
         is_here = at is not None and one.number == at.number
         count = Span(f"{one.bad:,}", "nan", f"steps {one.number}; lt -f has_inf_or_nan") if one.bad else one.bad
         title = Span(one.title, "name", f"steps {one.number}; lt")
-        return [Span("▶" if is_here else "", "warning"), one.number, title, one.tensors, count, one.time]
+        return [Span("▶" if is_here else "", "warning"), one.number, title, one.tensors, count, one.bad, one.time]
 
     top = next((n for n, one in enumerate(shown) if at is not None and one.number == at.number), 0)
     here = (Span("; looking at all of them together", "dim"),) if at is None else ()
-    blocks = [text((Span(headline), *here), data=data), Table(columns, Mapped(shown, row))]
+    blocks = [text((Span(headline), *here)), Table(columns, Mapped(shown, row))]
     return Result(blocks, [Span("all", "name", "steps all"), Span("bad", "name", "steps bad")], top=max(0, top - 5))

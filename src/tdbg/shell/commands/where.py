@@ -14,6 +14,8 @@ from tdbg.shell.result import Cell, Column, Result, Span, Table, text
 from tdbg.shell.tensor_name import TensorName
 from tdbg.shell.traced import trace_scene
 
+_HIDDEN = ("seq", "bad", "min", "max", "file", "line")
+
 
 class Command(command.Command):
     """Shows where the value of a tensor came from, back to where bad values began.
@@ -40,13 +42,14 @@ class Command(command.Command):
         seen = _chosen(all_seen) if args.number is None else all_seen[args.number]
         way = find_way(scene.trace(), scene.process, seen.seq)
         columns = [
-            Column("", "place"),
+            Column("", ""),
             Column("Step", "step", right=True),
             Column("Tensor name", "tensor"),
             Column("Op type", "op_type"),
-            Column("Elements", "elements"),
-            Column("Line", "line"),
+            Column("Elements", ""),
+            Column("Line", ""),
             Column("", "source"),
+            *(Column("", key, is_shown=False) for key in _HIDDEN),
         ]
         rows = [_row(stop, n, len(way.stops)) for n, stop in enumerate(way.stops)]
         facts = [fact.as_text() for fact in way.inputs[:4]]
@@ -59,7 +62,7 @@ class Command(command.Command):
         title = (Span("Where "), Span(seen.tensor, "name"), Span(" came from, the tensor itself first:"))
         data = {"end": way.end, "inputs": facts}
         menu = [Span("why", "name", "why"), Span("print_tensor", "name", f"pt -s {quoted(last.tensor)}")]
-        return Result([text(title, data=seen.tensor), Table(columns, rows), text((), *ending, data=data)], menu)
+        return Result([text(title), Table(columns, rows), text((), *ending, data=data)], menu)
 
 
 def _chosen(all_seen: object) -> Seen:
@@ -76,15 +79,14 @@ def _row(stop: Stop, at: int, count: int) -> list[Cell]:
         elements = f"{row.min:.4g} … {row.max:.4g}"
     else:
         elements = None
-    name = Span(stop.tensor, "name", f"pt {quoted(stop.tensor)}")
-    where = place(stop.frame.file, stop.frame.line) if stop.frame else None
-    op_type = Span(stop.op.type, "op")
+    facts = stop.as_dict()
     return [
         Span(mark, "warning" if at == count - 1 else "dim"),
         row.step,
-        name,
-        op_type,
+        Span(stop.tensor, "name", f"pt {quoted(stop.tensor)}"),
+        Span(stop.op.type, "op"),
         elements,
-        where,
+        place(stop.frame.file, stop.frame.line) if stop.frame else None,
         Span(stop.source, "code"),
+        *(facts[key] for key in _HIDDEN),
     ]
