@@ -316,7 +316,7 @@ class _Import:
         damaged = f"dump files are truncated or damaged and were passed over; the first is {self._damage.first}"
         counts, unknown = self._counts, self._program.unknown_ops
         notes = (
-            ("sources", self._lines is None, _NO_LINES),
+            ("sources", int(self._lines is None), _NO_LINES),
             ("damaged", self._damage.count, damaged),
             ("uninitialized", counts["uninitialized"], "variables were dumped before they were initialized"),
             ("values_skipped", counts["not_kept"], "tensors that are no arrays of numbers were not kept"),

@@ -21,7 +21,7 @@ from tdbg.tensorflow.session.dump_dir import (
     has_inf_or_nan,
 )
 from tdbg.tensorflow.session.filters import filter_of, numbers_of
-from tdbg.tensorflow.session.matching import fed_name
+from tdbg.tensorflow.session.matching import computed_for, fed_name
 from tdbg.tensorflow.session.run_nodes import RuntimeNodes
 
 # They give what they are given: where the runtime left one out, its input has the value.
@@ -180,17 +180,22 @@ class RunTensors:
             raise TdbgError(f"{node} has {len(slots)} outputs; say which: {outputs}")
         if slot is None:
             slot = slots[0] if slots else 0
-        found = self._by_tensor.get((node, slot))
-        if found is None:
-            place = fed_name(node)
-            found = self._by_tensor.get(place) if place else None
-        return found or self._handed_on(node, slot)
+        return self._dumps(fed_name(node) or (node, slot)) or self._handed_on(node, slot)
+
+    def _dumps(self, place: tuple[str, int]) -> list[DebugTensorDatum]:
+        return self._by_tensor.get(place) or self._renamed.get(place, [])
+
+    @cached_property
+    def _renamed(self) -> dict[tuple[str, int], list[DebugTensorDatum]]:
+        """By the program's name, where the runtime's has something behind it."""
+        found = ((computed_for(node), data) for (node, slot), data in self._by_tensor.items() if slot == 0)
+        return {(name, 0): data for name, data in found if name}
 
     def _handed_on(self, node: str, slot: int) -> list[DebugTensorDatum]:
         op = self._nodes.user_ops.named(node)
         while op is not None and op.type in _SAME_VALUE and slot < len(op.inputs):
             given = op.inputs[slot]
-            found = self._by_tensor.get((given.op.name, given.value_index))
+            found = self._dumps((given.op.name, given.value_index))
             if found:
                 return found
             op, slot = given.op, given.value_index
