@@ -104,6 +104,14 @@ def test_the_story_of_a_session(session):
     assert "No" not in shown(shell, "steps all") and shell.scene.moment is None
     assert all("train" not in row["name"] for row in as_data(shell.execute("grad -w")))
     assert {row["kind"] for row in as_data(shell.execute("alerts"))} == {"bad_values"}
+    assert as_data(shell.execute("alerts -k bad_values")) and as_data(shell.execute("alerts -k retrace")) == []
+    shell.execute("steps 5")
+    assert (
+        as_data(shell.execute("where -n 0 Softmax:0"))[0][0]["step"] == 1
+        and shell.execute("where -n 1 Softmax").is_error
+    )
+    assert [row["bad"] > 0 for row in as_data(shell.execute("steps bad"))] == [True] * 5
+    assert all(row["first"] > 0 for row in as_data(shell.execute("grad")))
 
 
 def test_a_keras_fit_over_its_steps(keras, session):
@@ -113,14 +121,17 @@ def test_a_keras_fit_over_its_steps(keras, session):
     assert said["bad_steps"][0] == 0 and len(rows) == len(plot["series"][log]) == 16
     assert rows[0]["bad"] == shell.scene.seen(log)[0].numbers.nan
     assert f"steps 3; pt -s {log}" in links(shell, f"history {log}")
+    assert as_data(shell.execute(f"history -q mean {log}"))[1]["title"] == "mean"
     text = shown(shell, "grad")
     assert "compile_loss/poisson_loss" in text and "█" in text
     counted = as_data(
         shell.execute("sql SELECT step, count(*) AS n FROM tensors WHERE nan > 0 GROUP BY step ORDER BY step")
     )
     assert counted[0]["step"] == 0 and counted[0]["n"] > 0
+    assert "more than these 2 rows" in shown(shell, "sql --limit 2 SELECT * FROM ops")
     assert shell.execute("sql DROP TABLE ops").is_error and shell.execute("sql SELECT nme FROM ops").is_error
     assert "the same numbers in all" in shown(shell, f"diff {keras}")
+    assert "the same numbers in all" in shown(shell, f"diff --exact {keras}")
     assert "looked at" in shown(shell, "health")
     assert "session.tdbg · run #5" in shown(shell, f"open {session}") and shell.scene.moment.kind == "run"
     assert shell.execute("prev").is_error

@@ -38,7 +38,7 @@ def block_data(block: Block) -> Any:
         return _array(block)
     if isinstance(block, Plot):
         series = {name: list(points) for name, points in block.series.items()}
-        return {"title": block.title, "series": series, "bad": list(block.bad)}
+        return {"title": block.title, "series": series} | ({"bad": list(block.bad)} if block.bad else {})
     return block.data if block.data is not None else [plain(line) for line in block.lines]
 
 
