@@ -6,7 +6,7 @@ same executions. So this stays quick however long a program went on with NaNs.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -269,6 +269,31 @@ class Trouble:
                     seen.add(reader.number)
                     waiting.append(reader.number)
         return False
+
+    def path(self, row: Row) -> list[Row]:
+        """From a bad row back to where it began, the nearest way, over bad rows. Of an output that was bad before, the
+        first time is followed."""
+        known = {one.seq for one in self._known}
+        if row.seq not in known:
+            row = next((one for one in self._firsts if (one.op, one.slot) == (row.op, row.slot)), row)
+        came_from: dict[int, Row | None] = {row.seq: None}
+        waiting, ends = deque([row]), []
+        while waiting:
+            one = waiting.popleft()
+            parents = self._parents[one.seq] if one.seq in self._parents else self._bad_parents(one)
+            if not parents:
+                ends.append(one)
+            for parent in parents:
+                if parent.seq not in came_from:
+                    came_from[parent.seq] = one
+                    waiting.append(parent)
+        origins = {one.seq for one in self.origins}
+        end: Row | None = next((one for one in ends if one.seq in origins), ends[0] if ends else row)
+        found = []
+        while end is not None:
+            found.append(end)
+            end = came_from[end.seq]
+        return found[::-1]
 
     # ---- no trouble
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn
@@ -13,7 +14,15 @@ from tdbg.shell.result import Result
 if TYPE_CHECKING:
     from tdbg.shell.engine import Engine as Context
 
-__all__ = ["Command", "Completion", "Context", "Parser"]
+__all__ = ["Command", "Completion", "Context", "Parser", "quoted"]
+_PLAIN_WORD = re.compile(r"[^\s'\"\[\];>`\\]+")
+
+
+def quoted(word: str) -> str:
+    """As it must be typed to be one word: in quotes where it needs them."""
+    if _PLAIN_WORD.fullmatch(word):
+        return word
+    return "'" + word.replace("'", "\\'") + "'"
 
 
 class Completion(NamedTuple):
@@ -40,7 +49,12 @@ class Command:
     name: ClassVar[str] = ""
     aliases: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[Sequence[tuple[str, str]]] = ()  # (what is typed, what it does)
-    is_raw: ClassVar[bool] = False  # the text behind the name is taken as it is (eval, sql): see parse
+    page_lines: ClassVar[int] = 12  # how much of the output of an example its page of documentation shows
+    is_raw: ClassVar[bool] = False  # the text behind the name is one word, taken as it is (eval, sql)
+
+    @classmethod
+    def summary(cls) -> str:
+        return (cls.__doc__ or "").partition("\n")[0]
 
     def prepare_parser(self, parser: Parser) -> None:
         """Declares the arguments."""
@@ -54,8 +68,14 @@ class Command:
         self.prepare_parser(parser)
         return parser
 
+    def parsers(self) -> dict[str, Parser]:
+        """All ways to write it, each with when it is written so ("" always), for help."""
+        return {"": self.parser()}
+
     def complete(self, shell: Context, words: Sequence[str], word: str) -> Sequence[Completion]:
-        """What could stand for ``word``, the last one; ``words`` are those before it, without the command's name."""
+        """What could stand for ``word``, the last one; ``words`` are those before it, without the command's name.
+        Flags, choices and arguments that have one of the names of ``completion.OFFERS`` (TENSOR, NODE, …) are offered
+        without this."""
         return ()
 
     def run(self, shell: Context, args: Namespace) -> Result:

@@ -3,35 +3,183 @@
 from __future__ import annotations
 
 import difflib
-import shlex
-from collections.abc import Mapping
+import os
+import re
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from tdbg.errors import TdbgError
 from tdbg.scene import Scene
+from tdbg.shell.command import Command, Completion
 from tdbg.shell.commands import by_word
-from tdbg.shell.result import Result, error
+from tdbg.shell.element import go_to
+from tdbg.shell.history import History
+from tdbg.shell.layout import Layout
+from tdbg.shell.result import Result, error, text
+from tdbg.shell.settings import Settings
+from tdbg.shell.visited import Visited
+from tdbg.shell.words import commands_in, text_without_file, without_file, words_of
 
 
 class Engine:
-    """``scene`` may be exchanged (by ``open``, or at the next prompt of a running program)."""
+    """``scene`` may be exchanged (by ``open``, or at the next prompt of a running program).
 
-    def __init__(self, scene: Scene, settings: Mapping[str, object] | None = None) -> None:
-        self.scene = scene
-        self.settings = dict(settings or {})
+    ``is_held``: a program waits, so ``run`` means something. ``can_ask``: somebody is there to answer a question.
+    ``width`` is that of the screen, so that a search finds the line that is shown; None: lines are never cut.
+    ``open_scene`` makes a scene of a path, for ``open`` and ``diff``; without it, of a trace's.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        settings: Settings | None = None,
+        *,
+        history: History | None = None,
+        is_held: bool = False,
+        can_ask: bool = False,
+        width: int | None = None,
+        open_scene: Callable[[str], Scene] | None = None,
+    ) -> None:
+        self.scene: Scene = scene
+        self.settings = Settings() if settings is None else settings
+        self.history = history or History()
+        self.is_held, self.can_ask, self.width = is_held, can_ask, width
+        self.open_scene = open_scene or _open_trace
+        self.visited = Visited()
+        self._sought = ""
 
     def execute(self, line: str) -> Result:
-        """Never raises: what cannot be done is a Result that says so in one line."""
+        """Never raises: what cannot be done is a Result that says so in one line. Several commands, with ``;`` between
+        them, give one Result; the first that fails, or that the program goes on with, is the last."""
         try:
-            words = shlex.split(line)
-            if not words:
-                return Result()
-            command = by_word().get(words[0])
-            if command is None:
-                raise TdbgError(self._unknown(words[0]))
-            return command.run(self, command.parse(words[1:]))
-        except (TdbgError, ValueError) as problem:
+            line = line.strip()
+            commands = [line] if line.startswith("/") else commands_in(line)
+            if len(commands) < 2:
+                return self._visit(line, self._one(line))
+            return self._visit(line, self._several(commands))
+        except KeyboardInterrupt:
+            return error("stopped")
+        except TdbgError as problem:
             return error(str(problem))
+        except Exception as fault:
+            if os.environ.get("TDBG_STRICT") == "1":
+                raise
+            place = traceback.extract_tb(fault.__traceback__)[-1]
+            where = f"{Path(place.filename).name}:{place.lineno}"
+            return error(f"this is a fault of tdbg itself ({type(fault).__name__} in {where}): {fault}")
 
-    def _unknown(self, word: str) -> str:
-        near = difflib.get_close_matches(word, by_word(), 1)
-        return f"there is no command {word!r}; " + (f"did you mean {near[0]!r}?" if near else "type help")
+    def complete(self, line: str, cursor: int | None = None) -> list[Completion]:
+        """What could stand for the word under the cursor."""
+        from tdbg.shell.completion import completions
+
+        return completions(self, line if cursor is None else line[:cursor])
+
+    def begin(self, scene: Scene) -> None:
+        """Another scene, whose screens are new."""
+        self.scene = scene
+        self.visited.forget()
+
+    def command(self, word: str) -> Command:
+        """By name or alias; TdbgError with the nearest when there is none."""
+        found = by_word().get(word)
+        if found is None:
+            near = difflib.get_close_matches(word, by_word(), 1)
+            hint = f"did you mean {near[0]!r}?" if near else "type help for those that there are"
+            raise TdbgError(f"there is no command {word!r}; {hint}")
+        return found
+
+    def _visit(self, line: str, result: Result) -> Result:
+        shown = self.visited.shown
+        if result.blocks and not result.is_error and not (shown and shown.result is result):
+            self.visited.add(line, result)
+        return result
+
+    def _several(self, commands: Sequence[str]) -> Result:
+        results: list[Result] = []
+        before = self.visited.at
+        for command in commands:
+            results.append(self.execute(command))
+            if results[-1].is_error or results[-1].action:
+                break
+        self.visited.cut(before)
+        return replace(results[-1], blocks=[block for result in results for block in result.blocks], top=0, search="")
+
+    def _one(self, line: str) -> Result:
+        if not line:
+            return Result()
+        if line.startswith("/"):
+            return self._search(line[1:])
+        if line.startswith("@"):
+            return self._go_to_element(line[1:])
+        name, _, rest = line.partition(" ")
+        command = self.command(name)
+        if command.is_raw:
+            rest, file = text_without_file(rest)
+            words = [rest.strip()]
+        else:
+            bare, file = without_file(line)
+            words = [word.text for word in words_of(bare)][1:]
+        if not file:
+            return command.run(self, command.parse(words))
+        asking, self.can_ask = self.can_ask, False
+        try:
+            return self._written(name, command.run(self, command.parse(words)), file)
+        finally:
+            self.can_ask = asking
+
+    def _written(self, name: str, result: Result, file: str) -> Result:
+        if result.is_error:
+            return result
+        if result.action or not result.blocks:
+            raise TdbgError(f"{name} shows nothing that could be written to a file")
+        path = Path(file).expanduser()
+        if path.is_dir():
+            raise TdbgError(f"this is a folder, not a file: {file}")
+        count = 0
+        try:
+            with path.open("w", encoding="utf-8") as out:
+                for line in Layout(result).plain():
+                    out.write(line + "\n")
+                    count += 1
+        except OSError as problem:
+            raise TdbgError(f"the file cannot be written ({problem.strerror}): {file}") from None
+        said = f"{count:,} line{'s' * (count != 1)} written to {path}"
+        return Result([text(said, data={"written": str(path), "lines": count})])
+
+    def _search(self, pattern: str) -> Result:
+        shown = self.visited.shown
+        if shown is None:
+            raise TdbgError("there is no screen to search yet; show one first, for example with lt")
+        pattern = pattern or self._sought
+        if not pattern:
+            raise TdbgError("search for what? write /REGEX, for example /inf; then / goes to the next one")
+        try:
+            compiled = re.compile(pattern)
+        except re.error as problem:
+            raise TdbgError(f"this is no regular expression ({problem}): {pattern}") from None
+        self._sought = pattern
+        is_next = shown.result.search == pattern
+        found = Layout(shown.result, self.width).find(compiled, shown.result.top + 1 if is_next else 0)
+        if found is None:
+            raise TdbgError(f"no line of this screen matches: {pattern}")
+        return self._changed(replace(shown.result, search=pattern, top=found))
+
+    def _go_to_element(self, rest: str) -> Result:
+        numbers = re.fullmatch(r"\s*\[?\s*(-?\d+(?:\s*,\s*-?\d+)*)\s*,?\s*\]?\s*", rest)
+        if numbers is None:
+            raise TdbgError("an element is written @[row,column], for example @[10,0]")
+        shown = self.visited.shown
+        indices = tuple(int(number) for number in numbers[1].split(","))
+        return self._changed(go_to(shown.result if shown else Result(), indices, self.width))
+
+    def _changed(self, result: Result) -> Result:
+        self.visited.replace(result)
+        return result
+
+
+def _open_trace(path: str) -> Scene:
+    from tdbg.query.trace_scene import TraceScene
+
+    return TraceScene(Path(path).expanduser())

@@ -6,9 +6,9 @@ JSON of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, overload
 
 from tdbg.capture.control import Action
 
@@ -27,7 +27,28 @@ class Span(NamedTuple):
 
 
 Line = tuple[Span, ...]
-Cell = Span | str | int | float | None
+Cell = Span | Line | str | int | float | bool | None
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+
+class Mapped(Sequence[Made]):
+    """A function of each item of a sequence, called when that item is asked for."""
+
+    def __init__(self, items: Sequence[Item], make: Callable[[Item], Made]) -> None:
+        self._items, self._make = items, make
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, at: int) -> Made: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Made]: ...
+    def __getitem__(self, at: int | slice) -> Made | Sequence[Made]:
+        if isinstance(at, slice):
+            return [self._make(item) for item in self._items[at]]
+        return self._make(self._items[at])
 
 
 @dataclass(frozen=True)
@@ -41,9 +62,11 @@ class Text:
 @dataclass(frozen=True)
 class Column:
     title: str
-    key: str  # its name in JSON
+    key: str  # its name in JSON; "": only on a line
     right: bool = False
     sort: str = ""  # the command that a click on the title types
+    form: Callable[[Any], str] | None = None  # how a value is written on a line; JSON has the value itself
+    is_shown: bool = True  # False: in JSON only
 
 
 @dataclass(frozen=True)
@@ -63,14 +86,17 @@ class Array:
     ranges: Sequence[tuple[float, float]] = ()
     shows_all: bool = False  # without ellipses
     offset: tuple[int, ...] = ()  # of its first element in the whole tensor, for @[i,j]
+    part_of: Array | None = None  # what was shown before @[i,j] went to an element that an ellipsis hid
 
 
 @dataclass(frozen=True)
 class Plot:
-    """Named series over steps: (step, value); a bad value is NaN or infinite."""
+    """Named series over steps: (step, value); a value that is NaN or infinite is marked, not drawn. ``bad``: steps that
+    are marked too, though their values (of the finite elements) are drawn."""
 
     title: str
     series: Mapping[str, Sequence[tuple[int, float]]]
+    bad: Collection[int] = ()
 
 
 Block = Text | Table | Array | Plot
@@ -80,7 +106,8 @@ Block = Text | Table | Array | Plot
 class Result:
     """``menu``: links for the top of the screen. ``top``: the line to begin at, counted over all blocks. ``action``:
     the prompt is over, and this is what the program does next. ``asks``: nothing was done yet; ``yes`` is the command
-    that does it (a question such as "print 80,000,000 elements?")."""
+    that does it (a question such as "print 80,000,000 elements?"). ``search``: a regular expression whose matches the
+    layout marks."""
 
     blocks: Sequence[Block] = ()
     menu: Sequence[Span] = ()
@@ -89,6 +116,7 @@ class Result:
     is_error: bool = False
     asks: str = ""
     yes: str = ""
+    search: str = ""
     controls: Mapping[str, Any] = field(default_factory=dict)  # for the screen: {"page": -1}, {"mouse": True}, …
 
 

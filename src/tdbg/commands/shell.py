@@ -1,0 +1,124 @@
+"""``tdbg shell``: a trace and typed commands in, what they show out: on a screen, in lines, or as JSON."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from tdbg.commands import BaseCommand
+from tdbg.commands.printing import to_json
+from tdbg.commands.trace_argument import add_trace_argument, open_trace
+from tdbg.errors import TdbgCommandError
+
+if TYPE_CHECKING:
+    from tdbg.query.trace_scene import TraceScene
+    from tdbg.shell.engine import Engine
+    from tdbg.shell.result import Result
+
+FAILED_STATUS = 1
+
+
+class Command(BaseCommand):
+    """Look around in a trace with the commands of tfdbg: lt, pt, ni, li, ps, and more.
+
+    On a terminal it is a full screen; on a pipe, or with --lines, it reads commands line by line. -c runs commands and
+    ends. TRACE is a trace, or a folder that TensorFlow's debuggers wrote.
+    """
+
+    def prepare_parser(self, parser: ArgumentParser) -> None:
+        add_trace_argument(parser)
+        text = 'run these commands and end, as in -c "lt -f has_inf_or_nan; ni -t Log"; may be given several times'
+        parser.add_argument("-c", dest="commands", metavar="COMMANDS", action="append", help=text)
+        parser.add_argument("--json", action="store_true", help="with -c: one line of JSON for each command")
+        parser.add_argument("--lines", action="store_true", help="lines, also where a screen could be shown")
+        parser.add_argument("--no-pager", action="store_true", help="in lines: long output in one piece")
+        parser.add_argument("--step", metavar="N", help="begin at this step or run, or with all of them together (all)")
+
+    def run(self, args: Namespace) -> int:
+        from tdbg.shell.engine import Engine
+        from tdbg.shell.history import History
+        from tdbg.shell.settings import Settings
+
+        if args.json and args.commands is None:
+            raise TdbgCommandError('--json goes with -c, as in: tdbg shell --json -c "lt -f has_inf_or_nan"')
+        step = _step(args.step)
+        scene = _open(args.trace)
+        if args.step is not None:
+            scene.go(step)
+        settings = Settings.of_user()
+        if settings.warning:
+            print(f"tdbg: {settings.warning}", file=sys.stderr)
+        if args.commands is not None:
+            return _run_commands(Engine(scene, settings, open_scene=_open), "\n".join(args.commands), args.json)
+        return _ask(Engine(scene, settings, history=History.of_user(), open_scene=_open), args)
+
+
+def _open(trace: str | None) -> TraceScene:
+    """Of another format too: that is imported first."""
+    from tdbg.query.trace_scene import TraceScene
+
+    return TraceScene(open_trace(trace, keep_values=True))
+
+
+def _step(given: str | None) -> int | None:
+    if given is None or given == "all":
+        return None
+    try:
+        return int(given)
+    except ValueError:
+        raise TdbgCommandError(f"--step {given}: give the number of a step or run, or all") from None
+
+
+def _run_commands(engine: Engine, text: str, as_json: bool) -> int:
+    """Until one fails, or leaves."""
+    from tdbg.shell.lines import PROMPT, LineMode
+    from tdbg.shell.words import commands_in
+
+    commands = commands_in(text)
+    if not commands:
+        raise TdbgCommandError('there is no command behind -c; write, for example: tdbg shell -c "lt"')
+    mode = LineMode(engine, has_pager=False)
+    engine.can_ask = False
+    for command in commands:
+        if as_json:
+            result = engine.execute(command)
+            _print_json(result)
+        else:
+            if len(commands) > 1:
+                print(f"{PROMPT}{command}")
+            result = mode.execute(command)
+        if result.is_error:
+            return FAILED_STATUS
+        if result.action:
+            break
+    return 0
+
+
+def _print_json(result: Result) -> None:
+    """Rows as they are read: there may be ten million of them."""
+    from tdbg.shell.data import as_data, rows_of
+
+    rows = rows_of(result)
+    if rows is None:
+        print(to_json(as_data(result)))
+        return
+    opening = "["
+    for row in rows:
+        print(opening + to_json(row), end="")
+        opening = ", "
+    print("]" if opening != "[" else "[]")
+
+
+def _ask(engine: Engine, args: Namespace) -> int:
+    from tdbg.shell.lines import LineMode
+    from tdbg.shell.prompts import can_show_screen
+
+    if can_show_screen() and not args.lines:
+        from importlib import import_module
+
+        import_module("tdbg.shell.screen").run(engine)
+        return 0
+    print(f"{engine.scene.title}: help tells the commands, exit leaves")
+    LineMode(engine, has_pager=not args.no_pager).loop()
+    return 0

@@ -1,0 +1,118 @@
+"""One tensor event in; the way its value came out: each op on it with its line, back to where bad values began, or,
+of a value that is good, to what entered the program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tdbg.errors import TdbgError
+from tdbg.model import Flag, Frame
+from tdbg.query.case import Case, InputFact
+from tdbg.query.coverage import find_coverage
+from tdbg.query.program import Op, Program
+from tdbg.query.rows import Row, Rows
+from tdbg.query.scene_ops import Ops
+from tdbg.query.trouble import Trouble
+from tdbg.store.reader import Trace
+
+_LONGEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One tensor on the way."""
+
+    tensor: str  # as the user knows it
+    row: Row
+    op: Op
+    frame: Frame | None
+    source: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "tensor": self.tensor,
+            "op_type": self.op.type,
+            "step": self.row.step,
+            "seq": self.row.seq,
+            "bad": self.row.bad_text() if self.row.is_bad else None,
+            "min": self.row.min,
+            "max": self.row.max,
+            "file": self.frame.file if self.frame else None,
+            "line": self.frame.line if self.frame else None,
+            "source": self.source or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """``stops``: the tensor itself first. ``inputs``: what the last op was given. ``end`` says in words why it ends."""
+
+    stops: tuple[Stop, ...]
+    inputs: tuple[InputFact, ...]
+    end: str
+
+
+def find_way(trace: Trace, process: int, seq: int) -> Way:
+    """TdbgError when there is no such event."""
+    rows, program, ops = Rows(trace), Program(trace, process), Ops(trace, process)
+    found = rows.select(process, f"seq = {int(seq)} AND flags & {int(Flag.EVIDENCE)} = 0")
+    if not found or found[0].op not in program.ops:
+        raise TdbgError(f"this trace has no event #{seq:,} of an op that it knows")
+    row = found[0]
+    if row.is_bad:
+        way = Trouble(rows, program, process, find_coverage(trace, rows).is_partial).path(row)
+        cases = [Case(trace, rows, program, process, one) for one in way]
+        end = _end_of_bad(cases[-1])
+    else:
+        cases = _largest_inputs(Case(trace, rows, program, process, row))
+        end = _end_of_good(cases[-1])
+    stops = [Stop(_name(ops, case), case.row, case.op, case.frame, case.source) for case in cases]
+    return Way(tuple(stops), tuple(cases[-1].inputs), end)
+
+
+def _name(ops: Ops, case: Case) -> str:
+    at = ops.at.get(case.op.number, -1)
+    return f"{ops.shown[at] if at >= 0 else case.op.name}:{case.row.slot}"
+
+
+def _largest_inputs(case: Case) -> list[Case]:
+    """Back over the input with the largest elements each time: it says most about the size of what came of it."""
+    found, seen = [case], {case.row.seq}
+    while len(found) < _LONGEST:
+        made = [fact for fact in found[-1].inputs if fact.made is not None and fact.made.seq not in seen]
+        if not made:
+            break
+        largest = max(made, key=_size)
+        following = found[-1].made_by.get(largest.index)
+        if following is None:
+            break
+        seen.add(following.row.seq)
+        found.append(following)
+    return found
+
+
+def _size(fact: InputFact) -> float:
+    row = fact.row
+    return max(abs(row.min), abs(row.max)) if row.min is not None and row.max is not None else -1.0
+
+
+def _end_of_bad(case: Case) -> str:
+    if case.row.is_input:
+        return "it was given to the program like this"
+    if case.op.type == "ReadVariableOp":
+        return f"the variable {case.program.variable_of(case.op)} held it already; what wrote it was not recorded"
+    facts = case.inputs
+    if facts and not any(fact.row.is_bad for fact in facts):
+        return "it began here: what this op was given is finite"
+    return "it began here, as far as was recorded"
+
+
+def _end_of_good(case: Case) -> str:
+    if case.op.type == "ReadVariableOp":
+        return f"the variable {case.program.variable_of(case.op)}"
+    if case.op.type == "Const":
+        return "a constant of the program"
+    if case.row.is_input or case.op.type.startswith("Placeholder"):
+        return "given to the program"
+    return "what it was given:" if case.inputs else "nothing before it was recorded"

@@ -1,0 +1,16 @@
+"""A tensor as it was seen in; what is bad in it, as ``-inf ×400``, out."""
+
+from __future__ import annotations
+
+from tdbg.scene import Seen
+from tdbg.shell.result import Line, Span
+
+
+def bad_spans(seen: Seen) -> Line:
+    """Empty when nothing is, or nobody has looked."""
+    numbers = seen.numbers
+    if numbers is None:
+        return (Span("bad", "nan"),) if seen.is_bad else ()
+    counts = (("nan", "nan", numbers.nan), ("-inf", "inf", numbers.neg_inf), ("+inf", "inf", numbers.pos_inf))
+    found = [Span(f"{name} ×{count:,}", style) for name, style, count in counts if count]
+    return tuple(piece for n, span in enumerate(found) for piece in ([Span(", ")] if n else []) + [span])

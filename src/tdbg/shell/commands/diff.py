@@ -1,0 +1,35 @@
+"""``diff``: another trace in; the first place where the two runs part out."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from tdbg.query.diff import compare
+from tdbg.query.diff_text import lines as diff_lines
+from tdbg.shell import command
+from tdbg.shell.linked import linked, places
+from tdbg.shell.result import Result, Text
+
+_WIDE = 10_000  # nothing is cut; the layout wraps
+
+
+class Command(command.Command):
+    """Says where this run and another part: the first op and line that differ by more than rounding.
+
+    The other is a trace of the same program: another version of it, another seed, element type or machine. A is the
+    trace that is looked at, B the other.
+    """
+
+    name = "diff"
+    examples = (("diff other.tdbg", "compare with another trace"), ("diff --exact other.tdbg", "bit by bit"))
+
+    def prepare_parser(self, parser: command.Parser) -> None:
+        parser.add_argument("other", metavar="TRACE", help="the other trace")
+        parser.add_argument("--exact", action="store_true", help="every bit counts: rounding is a difference, too")
+
+    def run(self, shell: command.Context, args: Namespace) -> Result:
+        diff = compare(shell.scene.trace(), shell.open_scene(args.other).trace(), exact=args.exact)
+        links = places([diff.parting.first.frame]) if diff.parting else {}
+        texts = diff_lines(diff, _WIDE)
+        shown = [linked(line, links, "title" if line.startswith("tdbg: ") else "") for line in texts]
+        return Result([Text(shown, diff.as_dict())])

@@ -1,0 +1,19 @@
+"""``exit``: the program ends, or the shell does."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from tdbg.capture.control import Action, Kind
+from tdbg.shell import command
+from tdbg.shell.result import Result
+
+
+class Command(command.Command):
+    """Leaves the debugger; a program that is held ends."""
+
+    name = "exit"
+    aliases = ("quit", "q")
+
+    def run(self, shell: command.Context, args: Namespace) -> Result:
+        return Result(action=Action(Kind.EXIT))

@@ -1,0 +1,126 @@
+"""``list_profile``: how long each op of a profiled run took."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+
+from tdbg.errors import TdbgError
+from tdbg.model import ProfiledNode
+from tdbg.query.profile import (
+    SORT_KEYS,
+    UNITS,
+    ProfileFilter,
+    TimeRange,
+    format_time,
+    list_profile,
+    parse_time_range,
+    place_of,
+)
+from tdbg.shell import command
+from tdbg.shell.edges import node_link
+from tdbg.shell.result import Block, Cell, Column, Result, Span, Table, text
+
+
+class Command(command.Command):
+    """Lists the ops of a run with the time that each took, device by device.
+
+    Op time is the op's own; exec time has what the executor did around it. A range of times is written >100us, <=2s or
+    [1ms,2s]; a number without a unit is in us.
+    """
+
+    name = "list_profile"
+    aliases = ("lp",)
+    examples = (
+        ("lp", "all ops, in the order in which they began"),
+        ("lp -s op_time -r", "the slowest first"),
+        ("lp -e '>100us' -t MatMul", "matrix products that took long"),
+        ("lp -f .*mnist.* --min_lineno 40 --max_lineno 45", "ops of some lines"),
+    )
+
+    def prepare_parser(self, parser: command.Parser) -> None:
+        add = parser.add_argument
+        add("-d", "--device_name_filter", default="", metavar="REGEX", help="only ops on such devices")
+        add("-n", "--node_name_filter", default="", metavar="REGEX", help="only nodes with such names")
+        add("-t", "--op_type_filter", default="", metavar="REGEX", help="only ops of such types")
+        add("-f", "--file_path_filter", default="", metavar="REGEX", help="only ops that such a file made")
+        add("--min_lineno", type=int, default=-1, metavar="LINE", help="from this line of it on")
+        add("--max_lineno", type=int, default=-1, metavar="LINE", help="before this line of it")
+        add("-e", "--execution_time", default="", metavar="RANGE", help="only such exec times")
+        add("-o", "--op_time", default="", metavar="RANGE", help="only such op times")
+        add("-s", "--sort_by", default="start_time", choices=list(SORT_KEYS), help="(default: start_time)")
+        add("-r", "--reverse", action="store_true", help="in reverse order")
+        add("--time_unit", choices=list(UNITS), default="us", help="in which times are shown (default: us)")
+
+    def run(self, shell: command.Context, args: Namespace) -> Result:
+        nodes = shell.scene.profile()
+        if not nodes:
+            raise TdbgError("there is no profile here; make one at the prompt of a Session with: run -p")
+        chosen = ProfileFilter(
+            args.node_name_filter,
+            args.op_type_filter,
+            args.device_name_filter,
+            args.file_path_filter,
+            args.min_lineno,
+            args.max_lineno,
+            _range(args.op_time),
+            _range(args.execution_time),
+        )
+        passing = list_profile(nodes, chosen, args.sort_by, args.reverse)
+        if not passing:
+            return Result([text(f"none of {len(nodes)} profiled nodes passes these filters", data=[])])
+        began = min(node.start for node in nodes)
+        devices = sorted({node.device for node in passing})
+        blocks: list[Block] = []
+        for number, device in enumerate(devices, 1):
+            group = [node for node in passing if node.device == device]
+            label = f"Device {number} of {len(devices)}: {device}"
+            blocks.append(text(*([""] if number > 1 else []), Span(label, "title")))
+            blocks.append(Table(_columns(args), [_row(node, began, args.time_unit) for node in group]))
+            blocks.append(_total(group, args.time_unit))
+        return Result(blocks)
+
+
+def _range(given: str) -> TimeRange:
+    return parse_time_range(given) if given else TimeRange()
+
+
+def _columns(args: Namespace) -> list[Column]:
+    unit = args.time_unit
+
+    def again(key: str) -> str:
+        return f"lp -s {key} --time_unit {unit}" + (" -r" if key == args.sort_by and not args.reverse else "")
+
+    return [
+        Column("Node", "node", sort=again("node")),
+        Column("Op Type", "op_type", sort=again("op_type")),
+        Column(f"Start Time ({unit})", "start", right=True, sort=again("start_time")),
+        Column(f"Op Time ({unit})", "op_time", right=True, sort=again("op_time")),
+        Column(f"Exec Time ({unit})", "exec_time", right=True, sort=again("exec_time")),
+        Column("Filename:Lineno(function)", "place", sort=again("line")),
+        Column("", "device", is_shown=False),
+        Column("", "op_time_ns", is_shown=False),
+        Column("", "exec_time_ns", is_shown=False),
+    ]
+
+
+def _row(node: ProfiledNode, began: int, unit: str) -> list[Cell]:
+    frame = node.frame
+    link = f"ps --init_line {frame.line} {command.quoted(frame.file)}" if frame else ""
+    return [
+        Span(node.node, "name", node_link(node.node)),
+        Span(node.type, "op"),
+        format_time(node.start - began, unit).removesuffix(unit),
+        format_time(node.op_time, unit),
+        format_time(node.exec_time, unit),
+        Span(place_of(node), "name" if link else "", link),
+        node.device,
+        node.op_time,
+        node.exec_time,
+    ]
+
+
+def _total(nodes: Sequence[ProfiledNode], unit: str) -> Block:
+    op_time, exec_time = sum(node.op_time for node in nodes), sum(node.exec_time for node in nodes)
+    said = f"{len(nodes)} node(s): {format_time(op_time, unit)} in ops, {format_time(exec_time, unit)} with execution"
+    return text(Span(said, "dim"))

@@ -1,0 +1,66 @@
+"""``sql``: a query in; its rows out."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from tdbg.errors import TdbgError
+from tdbg.query.ask import ask
+from tdbg.shell import command
+from tdbg.shell.result import Cell, Column, Result, Table, text
+
+_DEFAULT_LIMIT = 1000
+_LIMIT = re.compile(r"--limit[\s=]+(\d+)\s*")
+
+
+class Command(command.Command):
+    """Asks the trace with SQL (DuckDB's).
+
+    Tables: tensors, executions, ends, runs, profile, steps, functions, signatures, controls, ops, graphs, shapes,
+    stacks, frames, sources, values, notes, and alerts, which is worked out. sql DESCRIBE tensors lists a table's
+    columns. It looks at the whole trace.
+    """
+
+    name = "sql"
+    is_raw = True
+    examples = (
+        ("sql SELECT name, type FROM ops LIMIT 5", "no quotes needed"),
+        ("sql SELECT step, count(*) FROM tensors WHERE nan > 0 GROUP BY step", "tensors with NaN by step"),
+        ("sql DESCRIBE tensors", "the columns of a table"),
+    )
+
+    def prepare_parser(self, parser: command.Parser) -> None:
+        parser.add_argument("query", metavar="QUERY", help="SELECT …, DESCRIBE … or SHOW …")
+        parser.add_argument("--limit", type=int, metavar="N", default=_DEFAULT_LIMIT, help="at most N rows; 0 is all")
+
+    def parse(self, words: Sequence[str]) -> Namespace:
+        query = " ".join(words).strip()
+        limit = _LIMIT.match(query)
+        query = query[limit.end() :] if limit else query
+        if len(query) > 1 and query[0] == query[-1] == '"' and query.count('"') == 2:
+            query = query[1:-1]
+        if not query.strip():
+            raise TdbgError("sql what? write a query such as sql SELECT * FROM steps")
+        return Namespace(query=query, limit=int(limit[1]) if limit else _DEFAULT_LIMIT)
+
+    def run(self, shell: command.Context, args: Namespace) -> Result:
+        connection, names, found = ask(shell.scene.trace(), args.query, args.limit)
+        rows = [[_cell(value) for value in row] for row in found]
+        if not rows:
+            return Result([text("(no rows)", data=[])])
+        table = Table([Column(name, name) for name in names], rows)
+        if len(rows) == args.limit and connection.fetchone() is not None:
+            more = text(f"… and more than these {args.limit:,} rows; sql --limit 0 … shows all")
+            return Result([table, more])
+        return Result([table])
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, bytes | bytearray):
+        return value.hex()
+    if isinstance(value, str):
+        return value.replace("\n", "\\n").replace("\t", "\\t")
+    return value if value is None or isinstance(value, int | float) else str(value)

@@ -1,0 +1,66 @@
+"""``why``: where bad values began, why, how far they spread and what to do: the verdict on the whole trace."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from tdbg.model import Frame
+from tdbg.query.scene_ops import Ops
+from tdbg.query.verdict import Verdict, explain
+from tdbg.query.verdict_text import full_lines
+from tdbg.shell import command
+from tdbg.shell.command import quoted
+from tdbg.shell.linked import linked, places
+from tdbg.shell.result import Line, Result, Span, Text
+
+_WIDE = 10_000  # nothing is cut; the layout wraps
+
+
+class Command(command.Command):
+    """Says where bad values began: your line, the cause with its evidence, how far they spread, and a fix.
+
+    It looks at the whole trace, not only at this moment. Without bad values it says what is not healthy in training.
+    """
+
+    name = "why"
+    examples = (("why", "the verdict"),)
+
+    def run(self, shell: command.Context, args: Namespace) -> Result:
+        trace = shell.scene.trace()
+        verdict = explain(trace)
+        links = places(_frames(verdict))
+        lines = [_line(text, links) for text in full_lines(verdict, _WIDE)]
+        first = verdict.first
+        if first is None:
+            menu = [Span("health", "name", "health"), Span("steps", "name", "steps")]
+            return Result([Text(lines, verdict.as_dict())], menu)
+        ops = Ops(trace, first.process)
+        node = ops.shown[ops.at[first.op.number]] if first.op.number in ops.at else first.op.name
+        tensor = quoted(f"{node}:{first.row.slot}")
+        menu = [
+            Span("print_tensor", "name", f"pt -s {tensor}"),
+            Span("where", "name", f"where {tensor}"),
+            Span("node_info", "name", f"ni -t {quoted(node)}"),
+            Span("history", "name", f"history {tensor}"),
+        ]
+        names: Line = (Span("    tensor: "), Span(f"{node}:{first.row.slot}", "name", f"pt -s {tensor}"))
+        at = next((n for n, text in enumerate(lines) if n and not text), len(lines))
+        return Result([Text([*lines[:at], names, *lines[at:]], verdict.as_dict())], menu)
+
+
+def _frames(verdict: Verdict) -> list[Frame | None]:
+    found = [origin.frame for origin in verdict.origins]
+    found += [fact.frame for origin in verdict.origins for fact in origin.inputs]
+    found += [one.frame for one in verdict.benign]
+    found += [Frame(alert.file, alert.line, "", True) for alert in verdict.alerts if alert.file and alert.line]
+    return found
+
+
+def _line(text: str, links: dict[str, str]) -> Line:
+    if not text:
+        return ()
+    is_clean = text.startswith("tdbg: no bad values found")
+    style = "good" if is_clean else "title" if text.startswith("tdbg: ") else "user" if text.startswith(" -> ") else ""
+    if text.startswith(("    fix:", "    +")):
+        style = "good"
+    return linked(text, links, style)

@@ -1,0 +1,27 @@
+"""A filter or a pattern that somebody typed in; a TdbgError out when it is none."""
+
+from __future__ import annotations
+
+import re
+
+from tdbg import expressions
+from tdbg.errors import TdbgError
+from tdbg.scene import Scene
+
+
+def check_filter(name: str, scene: Scene) -> None:
+    """A filter is the name of one, or an expression."""
+    filters = scene.filters
+    if name in filters:
+        return
+    if re.fullmatch(r"\w+", name) and name not in expressions.FIELDS:
+        known = ", ".join(filters)
+        raise TdbgError(f"tensor filter \"{name}\" does not exist; there are: {known}, and conditions as 'nan > 0'")
+    expressions.parse(name)
+
+
+def check_pattern(pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise TdbgError(f"this is no regular expression ({error}): {pattern}") from None

@@ -1,0 +1,115 @@
+"""A table, perhaps of ten million rows, in; a header and aligned lines, each made when it is asked for, out.
+
+Columns are as wide as what stands in the first and last rows; a longer cell further on pushes its own line only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from tdbg.shell.result import Cell, Column, Line, Span, Table
+
+_SAMPLE = 200
+_GAP = "  "
+_LEAST = 8  # a column that is cut keeps this much
+
+
+class TableLayout:
+    def __init__(self, table: Table, width: int | None) -> None:
+        self._columns = [(n, column) for n, column in enumerate(table.columns) if column.is_shown]
+        self._rows = table.rows
+        rows = self._sample()
+        sample = [self._cells(row) for row in rows]
+        self._right = [column.right or _is_numeric(rows, n) for n, column in self._columns]
+        titles = [len(column.title) for _, column in self._columns]
+        self._widths = [max([title, *(_length(row[n]) for row in sample)]) for n, title in enumerate(titles)]
+        self._is_cut = width is not None
+        if width is not None:
+            self._widths = _fitting(self._widths, width)
+
+    def __len__(self) -> int:
+        return len(self._rows) + 1
+
+    def lines(self, first: int, last: int) -> list[Line]:
+        found = [self._header()] if first == 0 and last > 0 else []
+        found += [self._line(self._cells(row)) for row in self._rows[max(first - 1, 0) : max(last - 1, 0)]]
+        return found
+
+    def _sample(self) -> list[Sequence[Cell]]:
+        end = len(self._rows)
+        return [*self._rows[:_SAMPLE], *self._rows[max(end - _SAMPLE, _SAMPLE) : end]]
+
+    def _cells(self, row: Sequence[Cell]) -> list[Line]:
+        return [cell_line(row[n], column) for n, column in self._columns]
+
+    def _header(self) -> Line:
+        return self._line([(Span(column.title, "title", column.sort),) for _, column in self._columns])
+
+    def _line(self, cells: Sequence[Line]) -> Line:
+        spans: list[Span] = []
+        for n, (cell, width, right) in enumerate(zip(cells, self._widths, self._right, strict=True)):
+            if self._is_cut:
+                cell = _shortened(cell, width)
+            space = Span(" " * (width - _length(cell)))
+            is_last = n == len(cells) - 1
+            gap = () if is_last else (Span(_GAP),)
+            pieces = (space, *cell, *gap) if right else (*cell, *gap) if is_last else (*cell, space, *gap)
+            spans += [span for span in pieces if span.text]
+        return tuple(spans)
+
+
+layout = TableLayout
+
+
+def cell_line(cell: Cell, column: Column) -> Line:
+    """A cell as spans."""
+    if isinstance(cell, Span):
+        return (cell,)
+    if isinstance(cell, tuple):
+        return cast(Line, cell)
+    if cell is None:
+        return (Span("-", "dim"),)
+    if column.form:
+        return (Span(column.form(cell)),)
+    if isinstance(cell, float):
+        return (Span(f"{cell:.6g}"),)
+    return (Span(str(cell)),)
+
+
+def _is_numeric(rows: Sequence[Sequence[Cell]], n: int) -> bool:
+    known = [row[n] for row in rows if row[n] is not None]
+    return bool(known) and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in known)
+
+
+def _length(cell: Line) -> int:
+    return sum(len(span.text) for span in cell)
+
+
+def _fitting(widths: list[int], width: int) -> list[int]:
+    """The widest columns lose what is too much."""
+    found = list(widths)
+    room = width - len(_GAP) * (len(widths) - 1)
+    while sum(found) > room and max(found) > _LEAST:
+        widest = found.index(max(found))
+        others = max([_LEAST, *(one for n, one in enumerate(found) if n != widest)])
+        found[widest] -= max(1, min(sum(found) - room, found[widest] - others))
+    return found
+
+
+def _shortened(cell: Line, width: int) -> Line:
+    """Cut in the middle: both ends of a name tell it from its neighbours."""
+    length = _length(cell)
+    if length <= width:
+        return cell
+    head = (width - 1) // 2
+    tail_from = length - (width - 1 - head)
+    found: list[Span] = []
+    at = 0
+    for span in cell:
+        kept = span.text[: max(head - at, 0)]
+        cut = "…" if at <= head < at + len(span.text) else ""
+        rest = span.text[max(tail_from - at, len(kept)) :] if at + len(span.text) > tail_from else ""
+        found.append(span._replace(text=kept + cut + rest))
+        at += len(span.text)
+    return tuple(span for span in found if span.text)

@@ -1,0 +1,16 @@
+"""A shell in; the trace behind what it looks at, as a scene whose tensors are rows of that trace, out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tdbg.query.trace_scene import TraceScene
+
+if TYPE_CHECKING:
+    from tdbg.shell.engine import Engine
+
+
+def trace_scene(shell: Engine) -> TraceScene:
+    """The scene itself where it is one of a trace; a run of a Session is made into one."""
+    scene = shell.scene
+    return scene if isinstance(scene, TraceScene) else TraceScene(scene.trace())
