@@ -109,6 +109,10 @@ class Ops:
                 found[name].append(place)
         return found
 
+    def named(self, name: str) -> list[int]:
+        """The numbers of the ops that have a name, or are shown under it."""
+        return [int(self.numbers[place]) for place in self._by_name.get(name, ())]
+
     def whole_of(self, number: int) -> str:
         """The node that an op of the program became a part of; "": none."""
         place = self.at[number]

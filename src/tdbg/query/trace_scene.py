@@ -177,8 +177,7 @@ class TraceScene:
 
     def _graphs_here(self) -> set[int]:
         """The graphs that ran at the moment: of nodes with one name, those are meant first."""
-        run = self._read.moments.runs.get(self._number) if self._number is not None else None
-        return {run.graph} if run is not None else set()
+        return self._read.graphs_at(self._number)
 
     def _rows_of(self, named: Named) -> np.ndarray:
         rowset = self._rowset()
