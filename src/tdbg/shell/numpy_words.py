@@ -16,7 +16,7 @@ Bound = Callable[..., int]
 
 
 def size(value: Any) -> int:
-    """Elements of an array, or of all parts of a list; an empty dimension counts as one, for a sum over it gives one."""
+    """Elements of an array, or of all parts of a list; an empty dimension counts as one, as a sum over it gives one."""
     if isinstance(value, list | tuple):
         return sum(map(size, value))
     return math.prod(max(1, one) for one in np.shape(value))

@@ -180,6 +180,7 @@ def test_names_and_functions_are_completed(shell):
     assert "np.sum(`Softmax:0`" in [one.text for one in shell.complete("eval np.sum(`Soft")]
     assert [one.text for one in shell.complete("pt Soft")] == ["Softmax:0"]
     assert [one.text for one in shell.complete("pf x")] == ["x:0"]
+    assert [one.text for one in shell.complete("sql SELECT * FROM tens")] == ["tensors", "tensor"]
 
 
 def test_the_menu_goes_on_from_a_tensor(shell):
