@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from tdbg.model import Frame
-from tdbg.query.scene_ops import Ops
-from tdbg.query.verdict import Verdict, explain
-from tdbg.query.verdict_text import full_lines
 from tdbg.shell import command
 from tdbg.shell.command import quoted
 from tdbg.shell.linked import linked, places
 from tdbg.shell.result import Line, Result, Span, Text
+
+if TYPE_CHECKING:
+    from tdbg.query.verdict import Verdict
 
 _WIDE = 10_000  # nothing is cut; the layout wraps
 
@@ -26,8 +27,12 @@ class Command(command.Command):
     examples = (("why", "the verdict"),)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        trace = shell.scene.trace()
-        verdict = explain(trace)
+        from tdbg.query.scene_ops import Ops
+        from tdbg.query.verdict_text import full_lines
+        from tdbg.shell.traced import trace_scene
+
+        scene = trace_scene(shell)
+        trace, verdict = scene.trace(), scene.verdict()
         links = places(_frames(verdict))
         lines = [_line(text, links) for text in full_lines(verdict, _WIDE)]
         first = verdict.first
