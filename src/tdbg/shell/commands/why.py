@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tdbg.model import Frame
 from tdbg.shell import command
 from tdbg.shell.command import quoted
-from tdbg.shell.linked import linked, places
+from tdbg.shell.linked import linked, places, step_link
 from tdbg.shell.result import Line, Result, Span, Text
 
 if TYPE_CHECKING:
@@ -39,16 +39,19 @@ class Command(command.Command):
         if first is None:
             menu = [Span("health", "name", "health"), Span("steps", "name", "steps")]
             return Result([Text(lines, verdict.as_dict())], menu)
-        ops = Ops(trace, first.process)
-        node = ops.shown[ops.at[first.op.number]] if first.op.number in ops.at else first.op.name
+        node = Ops(trace, first.process).name_of(first.op.number, first.row.is_input) or first.op.name
         tensor = quoted(f"{node}:{first.row.slot}")
+
+        def there(line: str) -> str:
+            return step_link(scene, first.row.step, line) or line
+
         menu = [
-            Span("print_tensor", "name", f"pt -s {tensor}"),
-            Span("where", "name", f"where {tensor}"),
+            Span("print_tensor", "name", there(f"pt -s {tensor}")),
+            Span("where", "name", there(f"where {tensor}")),
             Span("node_info", "name", f"ni -t {quoted(node)}"),
             Span("history", "name", f"history {tensor}"),
         ]
-        names: Line = (Span("    tensor: "), Span(f"{node}:{first.row.slot}", "name", f"pt -s {tensor}"))
+        names: Line = (Span("    tensor: "), Span(f"{node}:{first.row.slot}", "name", menu[0].link))
         at = next((n for n, text in enumerate(lines) if n and not text), len(lines))
         return Result([Text([*lines[:at], names, *lines[at:]], verdict.as_dict())], menu)
 
