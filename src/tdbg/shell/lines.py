@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 
 from tdbg.capture.control import Action
@@ -56,17 +56,18 @@ class LineMode:
         self.engine.history.add(line)
         result = Result()
         for command in [line] if line.lstrip().startswith("/") else commands_in(line):
+            self._see_what_is_new()
             result = self.engine.execute(command)
             if result.asks:
                 result = self._answered(result)
-            self.show(result, is_window=command.strip() == "/" or command.lstrip().startswith("@"))
+            result = self.show(result, is_window=command.strip() == "/" or command.lstrip().startswith("@"))
             if result.is_error or result.action:
                 break
         return result
 
-    def show(self, result: Result, is_window: bool = False) -> None:
+    def show(self, result: Result, is_window: bool = False) -> Result:
         """The lines of a result; of one that was searched, those that match; ``is_window``: those around its top. What
-        Ctrl-C stops, or cannot be read when its turn comes, ends them."""
+        Ctrl-C stops, or cannot be read when its turn comes, ends them; that error is then the result."""
         try:
             layout = Layout(result)
             lines = _window(layout, result.top) if is_window else _matching(layout) if result.search else iter(layout)
@@ -74,10 +75,19 @@ class LineMode:
                 _page(lines)
             else:
                 _print(lines)
+            return result
         except KeyboardInterrupt:
-            _print(iter(Layout(error("stopped"))))
+            failed = error("stopped")
         except TdbgError as problem:
-            _print(iter(Layout(error(str(problem)))))
+            failed = error(str(problem))
+        _print(iter(Layout(failed)))
+        return failed
+
+    def _see_what_is_new(self) -> None:
+        """A trace may still be written while it is looked at. What is wrong with it, the command says."""
+        if not self.engine.is_held:
+            with suppress(TdbgError):
+                self.engine.scene.refresh()
 
     def _read(self) -> str | None:
         sys.stdout.flush()
