@@ -22,6 +22,7 @@ from tdbg.query.scene_runs import Runs
 from tdbg.query.scene_selection import Rowset
 from tdbg.query.scene_sources import Outputs, SourceFiles
 from tdbg.query.scene_steps import Steps
+from tdbg.query.scene_texts import Texts
 from tdbg.query.scene_values import Values
 from tdbg.query.trace import Trace
 from tdbg.scene import Moment
@@ -43,9 +44,13 @@ class SceneCache:
 
     @cached_property
     def moments(self) -> Moments:
-        had_sessions = self.trace.row_count("signatures") or self.trace.row_count("runs")
-        runs = Runs(self.trace, self.process, self.pages, lambda: self.ops) if had_sessions else None
-        return runs if runs and runs.runs else Steps(self.trace, self.process, self.pages, lambda: self.ops)
+        parts = (self.trace, self.process, self.pages, lambda: self.ops)
+        if self.trace.row_count("signatures") or self.trace.row_count("runs"):
+            runs = Runs(*parts)
+            # A program whose work is done elsewhere may still run a Session now and then.
+            if runs.runs and 2 * len(runs.runs) >= runs.executions:
+                return runs
+        return Steps(*parts)
 
     @cached_property
     def mode(self) -> str:
@@ -66,12 +71,16 @@ class SceneCache:
         return Program(self.trace, self.process)
 
     @cached_property
+    def texts(self) -> Texts:
+        return Texts(self.program, self.trace.processes[self.process].info)
+
+    @cached_property
     def nodes(self) -> Nodes:
-        return Nodes(self.trace, self.process, self.program, self.ops)
+        return Nodes(self.trace, self.process, self.program, self.ops, self.texts)
 
     @cached_property
     def sources(self) -> SourceFiles:
-        return SourceFiles(self.program, self.ops, lambda: self.outputs)
+        return SourceFiles(self.program, self.ops, self.texts, lambda: self.outputs)
 
     @cached_property
     def values(self) -> Values:

@@ -1,5 +1,7 @@
 """Scenes over traces that the store's writer wrote: what is listed, found, read and said."""
 
+import socket
+
 import numpy as np
 import pytest
 import scene_traces as traces
@@ -237,3 +239,18 @@ def test_tensors_that_only_went_in_are_named_so(scene):
     found = scene.tensor_names()
     assert "x:0" in found
     assert not any(name.startswith("Reshape") for name in found)
+
+
+def test_lines_of_libraries_are_read_where_the_trace_was_recorded(tmp_path):
+    library = tmp_path / "library.py"
+    library.write_text("import that\nresult = that.do()\n")
+    for host, text in ((socket.gethostname(), "result = that.do()"), ("elsewhere", "")):
+        writer = traces.new_trace(tmp_path, f"{host}.tdbg", host=host)
+        traces.add_program(writer, [{"op": 0, "name": "a", "type": "Add", "stack": 5}])
+        traces.add(writer, "frames", {"frame": 5, "file": str(library), "line": 2, "function": "do", "is_user": False})
+        traces.add(writer, "stacks", {"stack": 5, "parent": -1, "frame": 5})
+        traces.add(writer, "tensors", {"seq": 0, "op": 0})
+        writer.close({"status": 0})
+        scene = scene_of(writer)
+        assert [(frame.line, line) for frame, line in scene.node("a").stack] == [(2, text)]
+        assert scene.source("library.py")[1].text == text
