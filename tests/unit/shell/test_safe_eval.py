@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from tdbg.errors import TdbgError
 from tdbg.shell import numpy_words
-from tdbg.shell.safe_eval import LARGEST, evaluate
+from tdbg.shell.eval_limits import LARGEST
+from tdbg.shell.safe_eval import evaluate
 
 X = np.arange(12.0).reshape(3, 4)
 NAMES = {"x": X, "words": np.array([b"a", b"bc"], object), "huge": np.broadcast_to(np.float32(1), (80_000_000,))}
