@@ -215,6 +215,15 @@ class ScreenApp(App[Action]):
                 self._running_loop.call_soon_threadsafe(self.exit)
 
     @property
+    def failure(self) -> Exception | None:
+        """What ended the screen before anybody did."""
+        return self._exception
+
+    def put_terminal_back(self) -> None:
+        if isinstance(self._driver, Terminal) and self._driver.is_on:
+            self._driver.stop_application_mode()
+
+    @property
     def is_working(self) -> bool:
         return self._job is not None
 
