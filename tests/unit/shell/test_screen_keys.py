@@ -148,13 +148,25 @@ def test_search():
         await typed(pilot, "/[")
         assert "no regular expression" in seen(app)
         await typed(pilot, "many")
-        await typed(pilot, "/node_54321:")
+        await typed(pilot, "/node_14321:")
         assert "1 of 1" in seen(app)
-        assert output.top <= 54322 < output.top + output.rows
+        assert output.top <= 14322 < output.top + output.rows
 
     engine = TriedEngine()
-    engine.rows.count = 60_000
+    engine.rows.count = 20_000
     drive(play, engine=engine)
+
+
+def test_a_search_ends_when_something_else_is_typed():
+    async def play(app, pilot):
+        prompt_of(app).fill("/zebra")
+        await pilot.press("enter")
+        await pilot.pause(0.3)
+        assert "(looked at" in seen(app)
+        await typed(pilot, "version")
+        assert "── version" in seen(app)
+
+    drive(play, first="many")
 
 
 def test_a_command_that_takes_long_is_stopped():

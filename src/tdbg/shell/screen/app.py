@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -136,7 +135,7 @@ class ScreenApp(App[Action]):
         self._measure()
         if self.shown is not None and self.desk.room.width != before:
             self.show_again(partial(self.desk.again, self.shown), self.query_one(Output).top)
-        self._update()
+        self.update_bars()
 
     def on_input_submitted(self, event: Prompt.Submitted) -> None:
         menu, prompt = self.query_one(Menu), self.query_one(Prompt)
@@ -147,14 +146,14 @@ class ScreenApp(App[Action]):
         line = prompt.take()
         if line:
             self.type_line(line)
-        elif self.shown is not None and self.shown.search is not None:
-            self.go_to_match(1)
+        else:
+            self.type_nothing()
 
     def type_line(self, line: str) -> None:
-        if line.startswith("/"):
-            self.run_worker(self.search(line[1:].strip()))
-        else:
-            self._do(line, partial(self.desk.perform, line))
+        self._do(line, partial(self.desk.perform, line))
+
+    def type_nothing(self) -> None:
+        """Enter in an empty prompt."""
 
     def type_command(self, command: Command) -> None:
         """At once when it needs nothing; else it is for the person to go on."""
@@ -205,7 +204,7 @@ class ScreenApp(App[Action]):
             self.say(f"ERROR: {fault or type(fault).__name__}", "error")
         finally:
             self._job = None
-            self._update()
+            self.update_bars()
         return None
 
     def end(self) -> None:
@@ -269,7 +268,7 @@ class ScreenApp(App[Action]):
         if shown.has_panel:
             self.run_worker(self._count(shown))
         output.show(shown.pages, *place)
-        self._update()
+        self.update_bars()
 
     async def _count(self, shown: Shown) -> None:
         """What stands beside a tensor comes when it is counted."""
@@ -299,59 +298,6 @@ class ScreenApp(App[Action]):
         with suppress(Exception):
             self.query_one(Output).loaded()
 
-    async def search(self, pattern: str) -> None:
-        """Marks what matches, and goes to the first match that is seen or comes; without a pattern to the next one."""
-        if self.shown is None:
-            return None
-        search = self.shown.search
-        if search is not None and pattern in ("", search.pattern):
-            return self.go_to_match(1)
-        if not pattern:
-            return self.say("search for what? write /REGEX, for example /inf; then / goes to the next one", "error")
-        try:
-            re.compile(pattern)
-        except re.error as problem:
-            return self.say(f"this is no regular expression ({problem}): {pattern}", "error")
-        async with self.turn:
-            self.say("")
-            await self._find(self.shown, pattern)
-        return None
-
-    async def _find(self, before: Shown, pattern: str) -> None:
-        shown: Shown | None = await self.work(f"/{pattern}", partial(self.desk.sought, before, pattern))
-        if shown is None or shown.search is None:
-            return
-        top = self.query_one(Output).top
-        self.show(shown, (top, 0))
-        self.match = -1
-        while not shown.search.is_done:
-            if await self.work(f"/{pattern}", shown.search.look) is None:
-                break  # it was stopped
-            if self.match < 0 and (found := shown.search.after(top - 1, 1)) is not None and found >= top:
-                self._go_to(found)
-        if self.match < 0 and (found := shown.search.after(top - 1, 1)) is not None:
-            self._go_to(found)
-        if not shown.search.matches:
-            self.say(f"no line of this screen matches: {pattern}", "error")
-            self.show_again(partial(self.desk.sought, shown, ""), top)
-
-    def go_to_match(self, by: int) -> None:
-        search = self.shown.search if self.shown else None
-        if search is not None:
-            output = self.query_one(Output)
-            start = self.match if self.match >= 0 else output.top - (by > 0)
-            found = search.after(start, by)
-            if found is not None:
-                self._go_to(found)
-
-    def _go_to(self, line: int) -> None:
-        output = self.query_one(Output)
-        self.match = output.marked = line
-        if not output.top <= line < output.top + output.rows - 1:
-            output.go(max(0, line - output.rows // 3))
-        output.refresh()
-        self._update()
-
     def _print_error_renderables(self) -> None:
         """A fault of the screen is told in one line, by who started it."""
         self._exit_renderables.clear()
@@ -373,7 +319,7 @@ class ScreenApp(App[Action]):
             if count >= 0:
                 self._known, before = count, self._known
                 self.fresh += max(count - before, 0) if before >= 0 else 0
-                self._update()
+                self.update_bars()
         self.set_timer(max(_LOOK_EVERY, 10 * (time.monotonic() - began)), self._begin_look)
 
     def _tick(self) -> None:
@@ -381,9 +327,9 @@ class ScreenApp(App[Action]):
         if self._job is not None and waited > _PATIENCE:
             self.query_one("#rule", Bar).show(*bar_texts.working(self._doing, waited))
         elif self.printed is not None and self.printed.size() != self._printed:
-            self._update()
+            self.update_bars()
 
-    def _update(self) -> None:
+    def update_bars(self) -> None:
         if not self.is_running or self._exit:
             return
         output = self.query_one(Output)
@@ -398,7 +344,7 @@ class ScreenApp(App[Action]):
         self.query_one("#keys", Bar).show(bar_texts.keys(self.size.width, output.has_focus, has_search))
 
     def on_output_moved(self) -> None:
-        self._update()
+        self.update_bars()
 
 
 def _first_lines(result: Result) -> str:

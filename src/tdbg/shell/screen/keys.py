@@ -15,14 +15,14 @@ from tdbg.capture.control import Action, Kind
 from tdbg.scene import Moment
 from tdbg.shell.result import Result, text
 from tdbg.shell.screen import theme
-from tdbg.shell.screen.app import ScreenApp
+from tdbg.shell.screen.finding import SearchingScreen
 from tdbg.shell.screen.output import Output
 from tdbg.shell.screen.prompt import Menu, Prompt
 from tdbg.shell.screen.questions import Answer, Question
 from tdbg.shell.screen.terminal import TerminalGone
 
 
-class DebuggerScreen(ScreenApp):
+class DebuggerScreen(SearchingScreen):
     """The screen with its keys."""
 
     BINDINGS: ClassVar = [
@@ -199,7 +199,7 @@ class DebuggerScreen(ScreenApp):
             prompt.fill(prompt.value + event.key)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        self.call_after_refresh(self._update)
+        self.call_after_refresh(self.update_bars)
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        self.call_after_refresh(self._update)
+        self.call_after_refresh(self.update_bars)
