@@ -201,7 +201,9 @@ class _Token(NamedTuple):
     at: int
 
 
-class _Name(NamedTuple):
+class Name(NamedTuple):
+    """A field on one side of a comparison."""
+
     field: str
 
 
@@ -273,7 +275,7 @@ class _Parser:
             return found
         first = self._next
         left = self._side()
-        if isinstance(left, _Name) and FIELDS[left.field].kind == "truth":
+        if isinstance(left, Name) and FIELDS[left.field].kind == "truth":
             return Truth(left.field)
         mark = self._next
         if self._takes("~", "!~"):
@@ -293,7 +295,7 @@ class _Parser:
 
     def _search(self, first: _Token, left: Any, is_wanted: bool) -> Search:
         pattern = self._take()
-        if not isinstance(left, _Name) or _kind(left) != "text":
+        if not isinstance(left, Name) or _kind(left) != "text":
             raise self._error(first.at, f"{first.text} is no text, so it cannot be searched by ~")
         if pattern.kind != "text":
             raise self._error(pattern.at, 'behind ~ comes a regular expression in quotes, as in name ~ "dense.*"')
@@ -303,7 +305,7 @@ class _Parser:
             raise self._error(pattern.at, f"{pattern.text} is no regular expression: {error}") from None
 
     def _range(self, first: _Token, left: Any) -> Range:
-        if not isinstance(left, _Name) or _kind(left) != "number":
+        if not isinstance(left, Name) or _kind(left) != "number":
             raise self._error(first.at, f"{first.text} is no number, so it cannot be in a range")
         begin = self._number(0.0) if self._next.text != ":" else 0.0
         if not self._takes(":"):
@@ -328,11 +330,11 @@ class _Parser:
             near = difflib.get_close_matches(token.text, FIELDS, 1)
             known = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(FIELDS)}"
             raise self._error(token.at, f"there is no field {token.text!r}; {known}")
-        return _Name(token.text)
+        return Name(token.text)
 
 
 def _kind(side: Any) -> str:
-    return FIELDS[side.field].kind if isinstance(side, _Name) else "text" if isinstance(side, str) else "number"
+    return FIELDS[side.field].kind if isinstance(side, Name) else "text" if isinstance(side, str) else "number"
 
 
 def _unquoted(text: str) -> str:
@@ -341,11 +343,11 @@ def _unquoted(text: str) -> str:
 
 
 def _side(side: Any, event: Mapping[str, Any]) -> Any:
-    return event.get(side.field) if isinstance(side, _Name) else side
+    return event.get(side.field) if isinstance(side, Name) else side
 
 
 def _side_sql(side: Any, columns: Mapping[str, str]) -> Answer:
-    return Answer(columns[side.field], []) if isinstance(side, _Name) else Answer("?", [side])
+    return Answer(columns[side.field], []) if isinstance(side, Name) else Answer("?", [side])
 
 
 def _bool(value: Any) -> bool | None:

@@ -19,7 +19,7 @@ ALLOWED = {
     "op_types": set(),
     "scene": {"model"},
     "expressions": {"errors", "model"},
-    "config": {"errors", "model"},
+    "config": {"errors", "model", "expressions"},
     "native": {"model"},
     "store": {"errors", "model", "native"},
     "capture": {"errors", "model", "frames", "expressions", "scene", "config", "native", "store"},
@@ -40,7 +40,7 @@ ALLOWED = {
     "debug_events": {"errors", "model", "frames", "op_types", "native", "store"},
     "dumps": {"errors", "model", "frames", "op_types", "native", "store", "debug_events"},
     "recording": {"errors", "config", "capture", "store", "query"},
-    "query": {"errors", "model", "expressions", "scene", "store"},
+    "query": {"errors", "model", "frames", "expressions", "scene", "store"},
     "shell": {"errors", "model", "expressions", "scene", "config", "native", "capture", "store", "query"},
     "report": {"errors", "model", "store", "query"},
     "commands": {
@@ -117,5 +117,14 @@ def test_the_pytest_plugin_is_light():
 
 
 def test_the_public_names():
-    assert sorted(tdbg.__all__) == ["TdbgError", "__version__", "disable", "enable", "open", "step", "watch"]
+    assert sorted(tdbg.__all__) == [
+        "TdbgError",
+        "__version__",
+        "breakpoint",
+        "disable",
+        "enable",
+        "open",
+        "step",
+        "watch",
+    ]
     assert all(hasattr(tdbg, name) for name in tdbg.__all__)

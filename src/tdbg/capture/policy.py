@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from tdbg.config import Config
 from tdbg.model import DType, Mode
@@ -17,6 +19,15 @@ class Policy:
     """The filters, compiled once."""
 
     def __init__(self, config: Config) -> None:
+        self._config = config
+        self._decide(config)
+
+    def narrow(self, **filters: Any) -> None:
+        """Other filters from here on, in place of those that there were; None leaves one as it is."""
+        self._config = replace(self._config, **{name: value for name, value in filters.items() if value is not None})
+        self._decide(self._config)
+
+    def _decide(self, config: Config) -> None:
         self._op = _searcher(config.ops)
         self._op_start = re.compile(config.op_regex).match if config.op_regex else None
         self._name = _searcher(config.names)

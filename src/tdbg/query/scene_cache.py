@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -24,9 +27,11 @@ from tdbg.store.pages import Pages
 
 
 class SceneCache:
+    """The rows are read before it is made, and all that they refer to is on disk before them."""
+
     def __init__(self, trace: Trace, process: int, pages: Pages) -> None:
         self.trace, self.process, self.pages = trace, process, pages
-        # Read in the order of format.SCHEMAS: what rows refer to is there when its turn comes.
+        self.stamp = stamp(trace, process)
         self._rowset: tuple[int | None, Rowset] | None = None
         self._moment: Moment | None = None
         self._numbers: tuple[int | None, NumbersOfAll | NumbersOfSome] | None = None
@@ -89,6 +94,16 @@ class SceneCache:
         pairs = zip(rollup["op"].to_pylist(), rollup["slot"].to_pylist(), strict=True)
         return sorted({f"{shown[at[op]]}:{slot}" for op, slot in pairs if op in at})
 
+    def steps_of(self, ops: Sequence[int], slot: int | None) -> tuple[int, int] | None:
+        """The first and the last step in which an output was seen; None: never."""
+        rollup = self.rollup
+        found = np.isin(rollup["op"].to_numpy(), ops)
+        if slot is not None:
+            found &= rollup["slot"].to_numpy() == slot
+        if not found.any():
+            return None
+        return int(rollup["first_step"].to_numpy()[found].min()), int(rollup["last_step"].to_numpy()[found].max())
+
     # ---- the moment that is looked at
 
     def moment(self, number: int | None) -> Moment | None:
@@ -109,6 +124,9 @@ class SceneCache:
         rowset = self.rowset(number)
         if not len(rowset):
             return 0
+        run = self.moments.runs.get(number) if number is not None else None
+        if run is not None:  # its constants may be older
+            return run.time
         first = rowset.given[:1] if rowset.given is not None else np.zeros(1, np.int64)
         return int(self.pages.cells("time", first)[0])
 
@@ -129,3 +147,15 @@ class SceneCache:
     @cached_property
     def _names(self) -> Names:
         return Names(self.ops)
+
+
+def stamp(trace: Trace, process: int) -> dict[str, int]:
+    """Changes when the process has written something."""
+    folder = trace.processes[process].folder
+    with os.scandir(folder) as entries:
+        found = [entry for entry in entries if entry.name.endswith((".arrows", ".parquet", ".json", ".ring"))]
+        sizes = {}
+        for entry in found:
+            with contextlib.suppress(OSError):  # it may be sealed and removed meanwhile
+                sizes[entry.name] = entry.stat().st_size
+        return sizes

@@ -43,7 +43,7 @@ class Nodes:
             recipients=[self._edge(reader, slot) for reader, slot in self._recipients.get(number, ())],
             control_recipients=self._edges(after.get(number, ())),
             attributes=attributes,
-            stack=[(frame, program.line_text(frame)) for frame in program.stack(op.stack)],
+            stack=[(frame, program.line_text(frame)) for frame in program.shown_stack(op.stack)],
             written_as=ops.names[at] if ops.names[at] != ops.shown[at] else "",
             graph=ops.functions.get(int(ops.graphs[at]), ""),
             phase=Phase(int(ops.phases[at])).label,

@@ -101,7 +101,7 @@ class SourceFiles:
         for number, stack in zip(self._ops.numbers.tolist(), self._ops.stacks.tolist(), strict=True):
             if stack not in by_stack:
                 frames: dict[str, Frame] = {}
-                for frame in self._program.stack(stack):
+                for frame in self._program.shown_stack(stack):
                     frames.setdefault(frame.file, frame)
                 by_stack[stack] = list(frames.values())
             found += [(number, frame) for frame in by_stack[stack]]

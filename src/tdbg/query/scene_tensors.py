@@ -76,7 +76,7 @@ class LateSeen(Seen):
     _counting: Callable[[], int]
 
     @property
-    def number(self) -> int:  # type: ignore[override]
+    def number(self) -> int:
         return self._counting()
 
     @number.setter

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -92,6 +93,14 @@ class Values:
         return (
             f"{what} (mode {info.get('mode', 'unknown')}); tdbg run --mode full{steps} --names '^{pattern}$' {program}"
         )
+
+
+def program_words(info: Mapping[str, Any]) -> str:
+    """What ``tdbg run`` was given to run, as it would be typed."""
+    words = [str(word) for word in info.get("argv") or ()][1:]
+    while words and words[0].startswith("-") and words[0] not in ("-m", "-c"):
+        words = words[1:]
+    return shlex.join(words) or "train.py"
 
 
 def _as_array(value: np.ndarray | RawValue, seen: Seen) -> Any:

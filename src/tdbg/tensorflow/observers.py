@@ -18,6 +18,7 @@ from tensorflow.python.platform import sysconfig
 from tdbg.capture import faults
 from tdbg.errors import TdbgError
 from tdbg.tensorflow import checks, saving
+from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.saving import NAMES, OBSERVE, PYTHON, WATCH
 
 _LOOPS = (control_flow_v2_func_graphs.WhileBodyFuncGraph, control_flow_v2_func_graphs.WhileCondFuncGraph)
@@ -69,6 +70,7 @@ class NativeObservers:
 
     def __init__(self, lib: Any) -> None:
         register(lib)
+        self.remember = lib.remember_input  # see native/remembered.h: instead of taking an input along
 
     def _insert(self, kind: str, graph: Any, tensor: Any, ids: Sequence[int], evidence: Sequence[Any]) -> Any:
         """A graph gets an observer on most of its tensors, so this takes the short way, through TensorFlow's C API.
@@ -108,9 +110,11 @@ class PythonObservers:
     """The same through TensorFlow's own PyFunc: slower, for machines without the compiled extension."""
 
     name = "python"
+    remember = None
 
     def __init__(self, lib: Any) -> None:
         self._lib = lib
+        self.breaks: OpBreaks | None = None  # what holds the program; native observers ask by themselves
         saving.install()
         with contextlib.suppress(KeyError):  # registered before
             ops.RegisterGradient(OBSERVE)(_gradient)
@@ -142,6 +146,8 @@ class PythonObservers:
             with faults.guard("recording a graph's tensor"):
                 if not unrecorded:
                     lib.graph_tensor(op, slot, graph_id, flags, detached, value, given, iteration)
+            if self.breaks is not None:
+                self.breaks.python_observer(op, slot, value, given, iteration)
             if check:
                 checks.python_observer(check, op, slot, value, given, iteration)
             return value

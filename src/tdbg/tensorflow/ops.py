@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,9 @@ from tensorflow.python.framework import func_graph, ops
 
 from tdbg.capture import faults
 from tdbg.capture.bad_value import Limits
+from tdbg.capture.breaks import Breaks
+from tdbg.capture.control import Action
+from tdbg.capture.hold import Holder
 from tdbg.capture.policy import Policy, bit_mask
 from tdbg.capture.recorder import Recorder
 from tdbg.capture.silent_recorder import SilentRecorder
@@ -21,14 +25,17 @@ from tdbg.frames import phase_of
 from tdbg.model import Flag, Mode, Phase
 from tdbg.tensorflow import checks, restored
 from tdbg.tensorflow.autograph import original_line
+from tdbg.tensorflow.breakpoints import Breakpoints
+from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.calls import Calls
 from tdbg.tensorflow.checks import BadValueError, Checks, KnownOp
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.edges import Edges
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
+from tdbg.tensorflow.held_op import Known
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
-from tdbg.tensorflow.op_kinds import writes_variable
+from tdbg.tensorflow.op_kinds import SILENT, writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs
 from tdbg.tensorflow.session.interception import Interception
 from tdbg.tensorflow.session.runs import Runs
@@ -75,6 +82,7 @@ class Capture:
         self._clients = ClientGraphs(self.sources)
         self._links = ForwardLinks(self.steps.gradient, self._op_number, lib.maker_of)
         self._checks: Checks | None = None
+        self._breaks = self._holding(recorder, observers) if isinstance(recorder, Recorder) else None
         self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, _as_buffer)
         is_edges = recorder.config.mode == Mode.EDGES
         self._without_xla = WithoutXla(recorder.note) if recorder.config.xla == "off" and not is_edges else None
@@ -97,7 +105,7 @@ class Capture:
         )
         runs = Runs(
             recorder, self.sources, self._policy, self.steps, self._clients, self._next_op, self.graphs.next_graph,
-            self._session_site,
+            self._session_site, self._breaks,
         )  # fmt: skip
         self._sessions = Interception(runs, self._threads.ensure) if recorder.config.records else None
         self.check(limits)
@@ -111,6 +119,31 @@ class Capture:
         self._sites.clear()  # a message names ops that were learned since
         self._calls.trace_again()
         checks.switch(self._lib, self._checks is not None)
+
+    def _holding(self, recorder: Recorder, observers: Any) -> OpBreaks:
+        breaks = Breaks(recorder.config.break_on)
+        holder = Holder(breaks, recorder.path, recorder.flush, recorder.note, self._watch)
+        found = OpBreaks(holder, self._lib, self.sources, self.steps, _as_buffer, self._trace_again)
+        self.graphs.breaks = observers.breaks = found
+        self.steps.began = found.step_begins
+        return found
+
+    def _trace_again(self) -> None:
+        """What was made before is to be made anew: with other observers, and known by what is asked since."""
+        self._sites.clear()
+        self._calls.trace_again()
+
+    def _watch(self, action: Action) -> None:
+        """What the person at the prompt wants to be recorded from here on."""
+        filters = {
+            "op_regex": action.op_type_filter,
+            "names": f"^(?:{action.node_name_filter})" if action.node_name_filter else None,
+            "dtypes": f"^(?:{action.tensor_dtype_filter})" if action.tensor_dtype_filter else None,
+        }
+        if any(filters.values()):
+            self._policy.narrow(**filters)
+            self._dtypes, self._input_dtypes = bit_mask(self._policy.dtypes), bit_mask(self._policy.input_dtypes)
+            self._trace_again()
 
     def _next_op(self) -> int:
         return next(_op_numbers)
@@ -127,11 +160,16 @@ class Capture:
         if self._sessions is not None:
             self._sessions.install()
         self._lib.set_first_op(self._next_op())
+        if self._breaks is not None:
+            self._breaks.apply()
         self._lib.set_recording(self.steps.recording)
 
     def stop(self) -> None:
         self._lib.set_recording(False)
         checks.switch(self._lib, False)
+        if self._breaks is not None:
+            self._breaks.stop()
+            self.graphs.breaks = None
         if self._sessions is not None:
             self._sessions.remove()
         self._threads.remove()
@@ -144,6 +182,8 @@ class Capture:
         """In a forked child: a thread that held one of these does not exist here."""
         for lock in (self._lock, self.steps._lock, self.sources._lock, self.graphs._lock):
             lock._at_fork_reinit()  # type: ignore[union-attr]
+        if self._breaks is not None:
+            self._breaks.holder.after_fork()
         if self._sessions is not None:
             self._sessions.after_fork()
 
@@ -168,7 +208,7 @@ class Capture:
             op_type = op_type.decode()
         if op_type.startswith("__"):
             return  # functions are bracketed by _call_begins and _call_ends
-        if not self.steps.recording and self._checks is None:
+        if not self.steps.recording and self._checks is None and not self._may_hold:
             if writes_variable(op_type):
                 self.steps.update()  # to find the step from which on it is recorded
             return
@@ -178,9 +218,15 @@ class Capture:
         if is_update:
             self.steps.update()
         self._links.remember(op_type, inputs, op)
-        is_bad = self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, _as_buffer)
-        if is_bad and self._checks is not None:
+        found = self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, _as_buffer)
+        if self._may_hold:
+            self._breaks.eager(op, inputs, outputs, found)  # type: ignore[union-attr]
+        if found & 1 and self._checks is not None:
             self._checks.eager(op, inputs, outputs)
+
+    @property
+    def _may_hold(self) -> bool:
+        return self._breaks is not None and self._breaks.is_on
 
     def _new_site(self, op_type: str, stack: int, forward: int, outputs: Any) -> tuple[int, int, int]:
         """An eager op type at one place of the program: all its executions share one op row."""
@@ -202,6 +248,9 @@ class Capture:
             site = (op, self._dtypes if wanted else 0, int(is_update))
             if self._checks is not None:
                 self._checks.learn(op, KnownOp(op_type, op_type, stack, phase, forward, "eager", ()))
+            if self._may_hold:
+                known = Known(op_type, op_type, phase, device, stack, forward, "eager", hands_on=op_type in SILENT)
+                self._breaks.learn(op, known, ())  # type: ignore[union-attr]
             self._sites[(op_type, stack, forward)] = site
             return site
 
@@ -262,6 +311,12 @@ class Capture:
             outputs = made if isinstance(made, (list, tuple)) else [made]
             if all(isinstance(tensor, ops.EagerTensor) for tensor in outputs):
                 self._ran("PyFunc", given, outputs)
+
+    def breakpoint(self, frame: FrameType) -> None:
+        """The program asks to be held here."""
+        if self._breaks is not None:
+            self._threads.ensure()
+            Breakpoints(self._breaks, self.sources, self.steps, self._lib).reached(frame)
 
     # ---- calls of functions
 
@@ -330,6 +385,8 @@ class Capture:
                     self.steps.gradient()
                 if record.has_update:
                     self.steps.update()
+            if self._may_hold:
+                self._breaks.holder.leave()  # type: ignore[union-attr]
         except BadValueError:
             raise
         except Exception as error:
