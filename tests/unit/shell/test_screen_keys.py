@@ -263,6 +263,21 @@ def test_an_element_that_an_ellipsis_hides():
     drive(play, size=(120, 30))
 
 
+def test_eighty_million_elements():
+    async def play(app, pilot):
+        await typed(pilot, "huge")
+        assert "0.5, 0.5, 0.5" in seen(app)
+        assert "80,000,000" in seen(app)
+        assert "too many to count unasked" in seen(app)
+        await typed(pilot, "", "end")
+        assert "[79, 999, " in seen(app)
+        await typed(pilot, "", *["right"] * 3)
+        assert "[2, :, :]" in seen(app)
+        assert "3 of 80" in seen(app)
+
+    drive(play, size=(120, 30))
+
+
 def test_scrolling_while_the_prompt_has_the_focus():
     async def play(app, pilot):
         output = app.query_one(Output)
