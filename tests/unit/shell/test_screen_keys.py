@@ -108,6 +108,8 @@ def test_links_with_the_mouse_and_the_way_back():
         await pilot.click(title, offset=(at, 0))
         await settled(pilot)
         assert "8 dumped tensor(s)" in seen(app)
+        await typed(pilot, "", "ctrl+right", "ctrl+left")
+        assert engine.done[-2:] == ["next", "prev"]
         await typed(pilot, "prev")
         assert "no screen before this one" in seen(app)
 
@@ -327,6 +329,21 @@ def test_the_palette_runs_commands_and_goes_to_moments():
         assert prompt_of(app).value == "print_tensor ", "what needs a name is for the person to go on"
 
     drive(play, engine=engine)
+
+
+def test_the_palette_stands_before_a_screen_that_goes_on():
+    async def play(app, pilot):
+        await pilot.press("ctrl+p")
+        app.type_line("slow")
+        await pilot.resize_terminal(70, 20)
+        await pilot.pause(0.5)
+        await pilot.press("escape")
+        await pilot.pause(0.2)
+        assert "Esc stops it" in seen(app)
+        await typed(pilot, "", "escape")
+        assert "stopped" in seen(app)
+
+    drive(play)
 
 
 def test_names_cannot_move_the_cursor():

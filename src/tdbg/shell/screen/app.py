@@ -9,12 +9,13 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from rich.text import Text as RichText
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Static
 
 from tdbg.capture.control import Action, Pause
@@ -35,6 +36,7 @@ from tdbg.shell.screen.style import CSS
 from tdbg.shell.screen.terminal import Terminal
 from tdbg.shell.screen.worker import Stopped
 
+Part = TypeVar("Part", bound=Widget)
 _LOOK_EVERY = 2.0  # seconds, for what a program has recorded since
 _PATIENCE = 0.15  # seconds after which a command counts as a long one
 
@@ -93,14 +95,19 @@ class ScreenApp(App[Action]):
         yield Question()
         yield Bar(id="keys")
 
+    def part(self, kind: type[Part], name: str = "") -> Part:
+        """A part of the screen, also while the palette stands before it."""
+        screen = self.screen_stack[0]
+        return screen.query_one(name, kind) if name else screen.query_one(kind)
+
     def on_mount(self) -> None:
         self._running_loop = asyncio.get_running_loop()
         for colours in (theme.DARK, theme.LIGHT):
             self.register_theme(colours)
         self.theme = theme.preferred()
         for name in ("#links", "#slice", "#message"):
-            self.query_one(name).display = False
-        self.query_one(Prompt).focus()
+            self.part(Widget, name).display = False
+        self.part(Prompt).focus()
         self.set_interval(0.1, self._tick)
         self.set_timer(_LOOK_EVERY, self._begin_look)
         self.call_after_refresh(self._begin)
@@ -126,19 +133,19 @@ class ScreenApp(App[Action]):
         self.desk.worker.close()
 
     def _measure(self) -> None:
-        body = self.query_one("#body").size
+        body = self.part(Widget, "#body").size
         self.desk.room.width, self.desk.room.height = body.width or self.size.width, body.height or self.size.height
 
     def on_body_resized(self) -> None:
         before = self.desk.room.width
-        self.query_one("#hint").display = self.size.width >= 80
+        self.part(Widget, "#hint").display = self.size.width >= 80
         self._measure()
         if self.shown is not None and self.desk.room.width != before:
-            self.show_again(partial(self.desk.again, self.shown), self.query_one(Output).top)
+            self.show_again(partial(self.desk.again, self.shown), self.part(Output).top)
         self.update_bars()
 
     def on_input_submitted(self, event: Prompt.Submitted) -> None:
-        menu, prompt = self.query_one(Menu), self.query_one(Prompt)
+        menu, prompt = self.part(Menu), self.part(Prompt)
         if menu.display:
             menu.close()
             prompt.accept(menu.chosen, " ")
@@ -159,7 +166,7 @@ class ScreenApp(App[Action]):
         """At once when it needs nothing; else it is for the person to go on."""
         arguments = command.parser()._actions
         if any(not argument.option_strings and argument.nargs not in ("?", "*") for argument in arguments):
-            self.query_one(Prompt).fill(f"{command.name} ")
+            self.part(Prompt).fill(f"{command.name} ")
         else:
             self.type_line(command.name)
 
@@ -167,7 +174,7 @@ class ScreenApp(App[Action]):
         if event.link.startswith("!"):
             self.run_worker(self.run_action(event.link[1:]))
         else:
-            self.query_one(Prompt).focus()
+            self.part(Prompt).focus()
             self.type_line(event.link)
 
     def _do(self, line: str, job: Callable[[], Outcome]) -> None:
@@ -238,31 +245,31 @@ class ScreenApp(App[Action]):
             self._driver.set_mouse(on)
 
     def ask(self, question: str, answers: list[Answer]) -> None:
-        self.query_one("#line").display = False
-        self.query_one(Question).ask(question, answers, self._answered)
+        self.part(Widget, "#line").display = False
+        self.part(Question).ask(question, answers, self._answered)
 
     def _answered(self) -> None:
-        self.query_one("#line").display = True
-        self.query_one(Prompt).focus()
+        self.part(Widget, "#line").display = True
+        self.part(Prompt).focus()
 
     def _place_of(self, result: Result) -> tuple[int, int]:
         _, top, left = self._places.get(id(result), (result, result.top, 0))
         return top, left
 
     def show(self, shown: Shown, place: tuple[int, int]) -> None:
-        output = self.query_one(Output)
+        output = self.part(Output)
         if self.shown is not None:
             self._places[id(self.shown.result)] = (self.shown.result, output.top, int(output.scroll_offset.x))
             for oldest in list(self._places)[:-100]:
                 del self._places[oldest]
         self.shown, self.match = shown, place[0] if shown.search else -1
-        links, piece = self.query_one("#links", Bar), self.query_one("#slice", Bar)
+        links, piece = self.part(Bar, "#links"), self.part(Bar, "#slice")
         links.display = bool(shown.result.menu)
         links.show((*joined([span._replace(text=f" {span.text} ") for span in shown.result.menu], "·"),))
         piece.display = shown.view is not None
         if shown.view is not None:
             piece.show(*shown.view.bar())
-        side = self.query_one(Side)
+        side = self.part(Side)
         side.display = shown.has_panel
         side.show(())
         if shown.has_panel:
@@ -275,7 +282,7 @@ class ScreenApp(App[Action]):
         with suppress(Exception):
             lines = await asyncio.wrap_future(self.desk.worker.submit(partial(beside_of, shown)))
             if self.shown is shown:
-                self.query_one(Side).show(lines)
+                self.part(Side).show(lines)
 
     def show_again(self, job: Callable[[], Shown | None], top: int) -> None:
         """The same screen, made anew."""
@@ -296,7 +303,7 @@ class ScreenApp(App[Action]):
 
     def _loaded(self) -> None:
         with suppress(Exception):
-            self.query_one(Output).loaded()
+            self.part(Output).loaded()
 
     def _print_error_renderables(self) -> None:
         """A fault of the screen is told in one line, by who started it."""
@@ -304,7 +311,7 @@ class ScreenApp(App[Action]):
 
     def say(self, message: str, style: str = "") -> None:
         """A line or two above the prompt, until the next command."""
-        widget = self.query_one("#message", Static)
+        widget = self.part(Static, "#message")
         widget.display = bool(message)
         widget.update(RichText(theme.visible_lines(message), theme.style_of(style, "", self.theme)))
 
@@ -325,23 +332,23 @@ class ScreenApp(App[Action]):
     def _tick(self) -> None:
         waited = time.monotonic() - self._since
         if self._job is not None and waited > _PATIENCE:
-            self.query_one("#rule", Bar).show(*bar_texts.working(self._doing, waited))
+            self.part(Bar, "#rule").show(*bar_texts.working(self._doing, waited))
         elif self.printed is not None and self.printed.size() != self._printed:
             self.update_bars()
 
     def update_bars(self) -> None:
         if not self.is_running or self._exit:
             return
-        output = self.query_one(Output)
+        output = self.part(Output)
         held = theme.visible(self.pause.headline) if self.pause else ""
         scene = theme.visible(self.engine.scene.title)
-        self.query_one("#title", Bar).show(*bar_texts.title(scene, held, self.engine.visited, self.fresh))
+        self.part(Bar, "#title").show(*bar_texts.title(scene, held, self.engine.visited, self.fresh))
         self._printed = self.printed.size() if self.printed else 0
         if self._job is None or time.monotonic() - self._since < _PATIENCE:
             rule = bar_texts.rule(self.shown, output.top, output.rows, self.match, self._printed)
-            self.query_one("#rule", Bar).show(*rule)
+            self.part(Bar, "#rule").show(*rule)
         has_search = self.shown is not None and self.shown.search is not None
-        self.query_one("#keys", Bar).show(bar_texts.keys(self.size.width, output.has_focus, has_search))
+        self.part(Bar, "#keys").show(bar_texts.keys(self.size.width, output.has_focus, has_search))
 
     def on_output_moved(self) -> None:
         self.update_bars()

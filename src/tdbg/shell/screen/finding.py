@@ -44,7 +44,7 @@ class SearchingScreen(ScreenApp):
         shown: Shown | None = await self.work(line, partial(self.desk.sought, before, pattern))
         if shown is None or shown.search is None:
             return
-        top = self.query_one(Output).top
+        top = self.part(Output).top
         self.show(shown, (top, 0))
         self.match = -1
         self._goes_on = True
@@ -64,14 +64,14 @@ class SearchingScreen(ScreenApp):
     def go_to_match(self, by: int) -> None:
         search = self.shown.search if self.shown else None
         if search is not None:
-            output = self.query_one(Output)
+            output = self.part(Output)
             start = self.match if self.match >= 0 else output.top - (by > 0)
             found = search.after(start, by)
             if found is not None:
                 self._go_to(found)
 
     def _go_to(self, line: int) -> None:
-        output = self.query_one(Output)
+        output = self.part(Output)
         self.match = output.marked = line
         if not output.top <= line < output.top + output.rows - 1:
             output.go(max(0, line - output.rows // 3))
