@@ -40,7 +40,7 @@ ALLOWED = {
     "debug_events": {"errors", "model", "frames", "op_types", "native", "store"},
     "dumps": {"errors", "model", "frames", "op_types", "native", "store", "debug_events"},
     "recording": {"errors", "config", "capture", "store", "query"},
-    "query": {"errors", "model", "expressions", "scene", "store"},
+    "query": {"errors", "model", "frames", "expressions", "scene", "store"},
     "shell": {"errors", "model", "expressions", "scene", "config", "native", "capture", "store", "query"},
     "report": {"errors", "model", "store", "query"},
     "commands": {

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from tdbg.frames import is_own_file
 from tdbg.model import Frame, Phase
 from tdbg.store.reader import Trace
 
@@ -45,6 +46,7 @@ class Program:
     def __init__(self, trace: Trace, process: int) -> None:
         self._trace, self._process = trace, process
         self._spans: dict[str, list[tuple[int, int]]] = {}  # by file, as they are asked for
+        self._own: dict[str, bool] = {}  # likewise
 
     def _columns(self, table: str) -> dict[str, list]:
         return self._trace.table(table, process=self._process).to_pydict()
@@ -109,6 +111,15 @@ class Program:
             if frame in self._frames:
                 frames.append(self._frames[frame])
         return frames
+
+    def shown_stack(self, number: int) -> list[Frame]:
+        """The same without the code that ran the program: tdbg's own, and what Python starts modules with."""
+        return [frame for frame in self.stack(number) if not self._is_own(frame.file)]
+
+    def _is_own(self, file: str) -> bool:
+        if file not in self._own:
+            self._own[file] = file.startswith("<frozen ") or is_own_file(file)
+        return self._own[file]
 
     def has_frame(self, part: str) -> bool:
         """Whether any code of a file with this in its path ran."""

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections import Counter
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
-from tdbg.model import Flag
 from tdbg.query.program import Program
 from tdbg.query.rows import Rows
 from tdbg.query.scene_moments import Moments
 from tdbg.query.scene_nodes import Nodes
+from tdbg.query.scene_numbers import Names, NumbersOfAll, NumbersOfSome
 from tdbg.query.scene_ops import INPUT, Ops
 from tdbg.query.scene_runs import Runs
 from tdbg.query.scene_selection import Rowset
-from tdbg.query.scene_sources import SourceFiles
+from tdbg.query.scene_sources import Outputs, SourceFiles
 from tdbg.query.scene_steps import Steps
 from tdbg.query.scene_values import Values
 from tdbg.query.trace import Trace
 from tdbg.scene import Moment
 from tdbg.store.pages import Pages
 
-_MOST_COUNTED = 2_000_000  # rows of a moment whose tensors are counted
-
 
 class SceneCache:
+    """The rows are read before it is made, and all that they refer to is on disk before them."""
+
     def __init__(self, trace: Trace, process: int, pages: Pages) -> None:
         self.trace, self.process, self.pages = trace, process, pages
-        # Read in the order of format.SCHEMAS: what rows refer to is there when its turn comes.
+        self.stamp = stamp(trace, process)
         self._rowset: tuple[int | None, Rowset] | None = None
         self._moment: Moment | None = None
-        self._numbers: tuple[int | None, np.ndarray, np.ndarray] | None = None
+        self._numbers: tuple[int | None, NumbersOfAll | NumbersOfSome] | None = None
 
     @cached_property
     def moments(self) -> Moments:
@@ -57,7 +61,7 @@ class SceneCache:
 
     @cached_property
     def sources(self) -> SourceFiles:
-        return SourceFiles(self.program, self.ops, lambda: self.rollup)
+        return SourceFiles(self.program, self.ops, lambda: self.outputs)
 
     @cached_property
     def values(self) -> Values:
@@ -84,12 +88,40 @@ class SceneCache:
         return sorted(set(self.ops.shown))
 
     @cached_property
+    def outputs(self) -> Outputs:
+        """What was seen of each output in the whole trace."""
+        rollup = self.rollup
+        evidence = Counter(
+            zip(*(self.pages.cells(name, self.moments.evidence).tolist() for name in ("op", "slot")), strict=False)
+        )
+        found = {}
+        for op, slot, rows, bad in zip(*(rollup[n].to_pylist() for n in ("op", "slot", "rows", "bad")), strict=True):
+            if rows > evidence[op, slot]:
+                found[op, slot] = rows - evidence[op, slot], bad
+        return found
+
+    @cached_property
     def tensor_names(self) -> list[str]:
         """Of all tensors that have rows, at whatever moment."""
+        dtypes = self.trace.table("ops", ["op", "output_dtypes"], self.process)
+        made = dict(zip(dtypes["op"].to_pylist(), map(len, dtypes["output_dtypes"].to_pylist()), strict=True))
+        ops, found = self.ops, set()
+        for op, slot in self.outputs:
+            at = ops.at.get(op)
+            if at is not None:
+                is_input = ops.graphs[at] < 0 and slot >= made[op]
+                found.add(f"{ops.shown[at]}{INPUT if is_input else ''}:{slot}")
+        return sorted(found)
+
+    def steps_of(self, ops: Sequence[int], slot: int | None) -> tuple[int, int] | None:
+        """The first and the last step in which an output was seen; None: never."""
         rollup = self.rollup
-        at, shown = self.ops.at, self.ops.shown
-        pairs = zip(rollup["op"].to_pylist(), rollup["slot"].to_pylist(), strict=True)
-        return sorted({f"{shown[at[op]]}:{slot}" for op, slot in pairs if op in at})
+        found = np.isin(rollup["op"].to_numpy(), ops)
+        if slot is not None:
+            found &= rollup["slot"].to_numpy() == slot
+        if not found.any():
+            return None
+        return int(rollup["first_step"].to_numpy()[found].min()), int(rollup["last_step"].to_numpy()[found].max())
 
     # ---- the moment that is looked at
 
@@ -111,32 +143,38 @@ class SceneCache:
         rowset = self.rowset(number)
         if not len(rowset):
             return 0
+        run = self.moments.runs.get(number) if number is not None else None
+        if run is not None:  # its constants may be older
+            return run.time
         first = rowset.given[:1] if rowset.given is not None else np.zeros(1, np.int64)
         return int(self.pages.cells("time", first)[0])
 
     def numbers_of(self, number: int | None, positions: np.ndarray) -> np.ndarray:
-        """How often the same tensor was seen before at the moment."""
-        if number is None or len(self.rowset(number)) > _MOST_COUNTED:
-            return np.zeros(len(positions), np.int64)
+        """How often a tensor of the same name was seen before at the moment."""
         if self._numbers is None or self._numbers[0] != number:
-            given = self.rowset(number).all
-            order = np.argsort(given)
-            self._numbers = number, given[order], self._counted(given)[order]
-        _, known, numbers = self._numbers
-        return numbers[np.searchsorted(known, positions)]
+            given = self.rowset(number).given
+            if given is None:
+                self._numbers = number, NumbersOfAll(self.pages, self._names)
+            else:
+                self._numbers = number, NumbersOfSome(self.pages, self._names, given)
+        return self._numbers[1].of(positions)
 
-    def _counted(self, positions: np.ndarray) -> np.ndarray:
-        op, slot, flags = (self.pages.cells(name, positions).astype(np.int64) for name in ("op", "slot", "flags"))
-        keys = (op << 20) | (slot << 1) | ((flags & int(Flag.INPUT)) != 0)
-        order = np.argsort(keys, kind="stable")
-        is_new = np.ones(len(keys), bool)
-        is_new[1:] = keys[order][1:] != keys[order][:-1]
-        starts = np.flatnonzero(is_new)
-        counted = np.arange(len(keys)) - np.repeat(starts, np.diff(np.append(starts, len(keys))))
-        found = np.empty(len(keys), np.int64)
-        found[order] = counted
-        return found
+    def number_of(self, position: int) -> int:
+        """The same for one row of the whole trace."""
+        return int(self.numbers_of(None, np.array([position]))[0])
 
-    def name_of(self, op: int, is_input: bool) -> str:
-        at = self.ops.at.get(op, -1)
-        return "?" if at < 0 else self.ops.shown[at] + (INPUT if is_input else "")
+    @cached_property
+    def _names(self) -> Names:
+        return Names(self.ops)
+
+
+def stamp(trace: Trace, process: int) -> dict[str, int]:
+    """Changes when the process has written something."""
+    folder = trace.processes[process].folder
+    with os.scandir(folder) as entries:
+        found = [entry for entry in entries if entry.name.endswith((".arrows", ".parquet", ".json", ".ring"))]
+        sizes = {}
+        for entry in found:
+            with contextlib.suppress(OSError):  # it may be sealed and removed meanwhile
+                sizes[entry.name] = entry.stat().st_size
+        return sizes

@@ -35,7 +35,7 @@ class Nodes:
         attributes = {key: _text(value) for key, value in parsed(ops.attributes[at]).items()}
         before, after = self._controls
         return Node(
-            name=ops.shown[at],
+            name=ops.names[at],
             op_type=ops.types[at],
             device=ops.devices[at],
             inputs=[self._edge(source, slot) for source, slot in op.inputs if source != number],
@@ -43,8 +43,8 @@ class Nodes:
             recipients=[self._edge(reader, slot) for reader, slot in self._recipients.get(number, ())],
             control_recipients=self._edges(after.get(number, ())),
             attributes=attributes,
-            stack=[(frame, program.line_text(frame)) for frame in program.stack(op.stack)],
-            written_as=ops.names[at] if ops.names[at] != ops.shown[at] else "",
+            stack=[(frame, program.line_text(frame)) for frame in program.shown_stack(op.stack)],
+            written_as=", ".join(f"{name} ({kind})" for name, kind in ops.stands_for.get(at, ())),
             graph=ops.functions.get(int(ops.graphs[at]), ""),
             phase=Phase(int(ops.phases[at])).label,
         )

@@ -100,6 +100,12 @@ class Ops:
                 found[name].append(place)
         return found
 
+    def whole_of(self, number: int) -> str:
+        """The node that an op of the program became a part of; "": none."""
+        place = self.at[number]
+        wholes = [one for one in self._by_part.get(self.names[place], ()) if self.graphs[one] == self.graphs[place]]
+        return next((f"{self.shown[one]} ({self.types[one]})" for one in wholes if one != place), "")
+
     def matching(self, node_pattern: str = "", op_pattern: str = "", exclude: str = "") -> np.ndarray | None:
         """Which ops, by number (the last cell is False, and stands for -1), pass patterns that match from the
         beginning; None: all do."""

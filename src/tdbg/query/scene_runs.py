@@ -22,12 +22,12 @@ class Runs(Moments):
     kind = "run"
 
     @cached_property
-    def asked(self) -> dict[int, Asked]:  # type: ignore[override]
+    def asked(self) -> dict[int, Asked]:
         rows = self._trace.table("signatures", process=self._process).to_pylist()
         return {row["graph"]: Asked(row["fetches"], row["targets"], row["feeds"]) for row in rows}
 
     @cached_property
-    def runs(self) -> dict[int, Run]:  # type: ignore[override]
+    def runs(self) -> dict[int, Run]:
         ended = {row["execution"]: row for row in self._trace.table("runs", process=self._process).to_pylist()}
         rows = self._trace.table("executions", ["execution", "graph", "time"], self._process).to_pylist()
         rows = [row for row in rows if row["graph"] in self.asked or row["execution"] in ended]
@@ -113,7 +113,9 @@ class Runs(Moments):
         return np.flatnonzero(~inside)
 
     def _moment_of(self, step: int, execution: int) -> int:
-        return next((run.number for run in self.runs.values() if run.execution == execution), OUTSIDE)
+        own = next((run.number for run in self.runs.values() if run.execution == execution), None)
+        # A constant belongs to no run, and counts for each of its graph: the first that has a bad one.
+        return own if own is not None else next((moment.number for moment in self._all if moment.bad), OUTSIDE)
 
 
 def _numbered(told: Sequence[int]) -> Sequence[int]:

@@ -37,14 +37,26 @@ class Rowset:
 
     def __init__(self, pages: Pages, positions: np.ndarray | None, evidence: np.ndarray) -> None:
         self.pages, self.given, self._evidence = pages, positions, evidence
+        self._is_plain = False  # the rows are all there are, as they come
 
     @cached_property
     def all(self) -> np.ndarray:
         if self.given is not None:
             return self.given
         seqs = self.pages.column("seq")
+        self._is_plain = bool(np.all(seqs[1:] >= seqs[:-1])) and not len(self._evidence)
         order = np.arange(len(seqs)) if np.all(seqs[1:] >= seqs[:-1]) else np.argsort(seqs, kind="stable")
-        return order[~np.isin(order, self._evidence)] if len(self._evidence) else order
+        if not len(self._evidence):
+            return order
+        is_wanted = np.ones(len(seqs), bool)
+        is_wanted[self._evidence] = False
+        return order[is_wanted[order]]
+
+    def cells(self, name: str, positions: np.ndarray) -> np.ndarray:
+        """A column of some of them."""
+        if positions is self.__dict__.get("all") and self._is_plain:
+            return self.pages.column(name)
+        return self.pages.cells(name, positions)
 
     def __len__(self) -> int:
         return len(self.pages) - len(self._evidence) if self.given is None else len(self.given)
@@ -88,7 +100,7 @@ class Selector:
             return rowset.given
         found = rowset.bad(self._first_bad_seq) if is_bad else rowset.all
         if passing is not None:
-            found = found[passing[rowset.pages.cells("op", found)]]
+            found = found[passing[rowset.cells("op", found)]]
         if selection.filter and not is_bad:
             found = self._filtered(rowset, found, selection.filter, filters, notes)
         return found if selection.sort_by == "timestamp" else self._sorted(rowset, found, selection.sort_by)
@@ -105,7 +117,7 @@ class Selector:
         answer = expressions.parse(text).sql()
         if not len(found):
             return found
-        seqs = rowset.pages.cells("seq", found)
+        seqs = rowset.cells("seq", found)
         sql = (
             "SELECT t.seq FROM tensors t JOIN ops o USING (process, op) "
             f"WHERE t.process = {self._process} AND t.seq BETWEEN {seqs.min()} AND {seqs.max()} AND {answer.sql} "
@@ -116,12 +128,12 @@ class Selector:
 
     def _sorted(self, rowset: Rowset, found: np.ndarray, sort_by: str) -> np.ndarray:
         if sort_by == "dump_size":
-            keys = sizes_of(rowset.pages.cells("elements", found), rowset.pages.cells("dtype", found))
+            keys = sizes_of(rowset.cells("elements", found), rowset.cells("dtype", found))
         else:
             texts = self._ops.types if sort_by == "op_type" else self._ops.shown
-            keys = self._ranks(texts)[rowset.pages.cells("op", found)]
+            keys = self._ranks(texts)[rowset.cells("op", found)]
             if sort_by == "tensor_name":
-                slots = rowset.pages.cells("slot", found).astype(np.int64)
+                slots = rowset.cells("slot", found).astype(np.int64)
                 keys = keys * (int(slots.max(initial=0)) + 1) + slots
         return found[np.argsort(_small(keys), kind="stable")]
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 
 from tdbg.errors import TdbgError
 from tdbg.model import Flag, Frame
@@ -23,8 +22,8 @@ Outputs = dict[tuple[int, int], tuple[int, int]]  # by op and slot: rows, and ho
 class SourceFiles:
     """Of one process. An op belongs to each file on its stack, once a file: to the innermost line of it."""
 
-    def __init__(self, program: Program, ops: Ops, rollup: Callable[[], pa.Table]) -> None:
-        self._program, self._ops, self._rollup = program, ops, rollup
+    def __init__(self, program: Program, ops: Ops, whole: Callable[[], Outputs]) -> None:
+        self._program, self._ops, self._whole = program, ops, whole
 
     def files(self, rowset: Rowset) -> list[SourceFile]:
         """The user's first, then by path."""
@@ -101,20 +100,14 @@ class SourceFiles:
         for number, stack in zip(self._ops.numbers.tolist(), self._ops.stacks.tolist(), strict=True):
             if stack not in by_stack:
                 frames: dict[str, Frame] = {}
-                for frame in self._program.stack(stack):
+                for frame in self._program.shown_stack(stack):
                     frames.setdefault(frame.file, frame)
                 by_stack[stack] = list(frames.values())
             found += [(number, frame) for frame in by_stack[stack]]
         return found
 
     def _outputs(self, rowset: Rowset) -> Outputs:
-        return self._whole if rowset.given is None else _counted(rowset)
-
-    @cached_property
-    def _whole(self) -> Outputs:
-        rollup = self._rollup()
-        ops, slots, rows, bad = (rollup[name].to_pylist() for name in ("op", "slot", "rows", "bad"))
-        return {(op, slot): (count, wrong) for op, slot, count, wrong in zip(ops, slots, rows, bad, strict=True)}
+        return self._whole() if rowset.given is None else _counted(rowset)
 
 
 def _counted(rowset: Rowset) -> Outputs:

@@ -69,6 +69,21 @@ class Everything:
         return order[~np.isin(order, self._without[first:last])] if last > first else order
 
 
+class LateSeen(Seen):
+    """Of a whole trace, where counting takes a look at all rows: ``number`` is counted when it is asked for."""
+
+    __slots__ = ("_counting",)
+    _counting: Callable[[], int]
+
+    @property
+    def number(self) -> int:
+        return self._counting()
+
+    @number.setter
+    def number(self, counting: Any) -> None:
+        object.__setattr__(self, "_counting", counting if callable(counting) else lambda: counting)
+
+
 Maker = Callable[[np.ndarray], list[Seen]]
 
 

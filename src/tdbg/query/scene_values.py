@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -79,12 +81,18 @@ class Values:
         what = f"the elements of {seen.tensor} were not kept"
         if info.get("imported"):
             return f"{what}; import the dumps again with --values to have them"
-        steps = f" --steps {seen.step}:{seen.step + 1}" if seen.step >= 0 else ""
-        pattern = re.escape(seen.node).replace("'", ".")
-        program = " ".join(str(word) for word in info.get("argv") or ["train.py"])
-        return (
-            f"{what} (mode {info.get('mode', 'unknown')}); tdbg run --mode full{steps} --names '^{pattern}$' {program}"
-        )
+        steps = f"--steps {seen.step}:{seen.step + 1} " if seen.step >= 0 else ""
+        names = shlex.quote(f"^{re.escape(self._program.ops[seen.key.op].name)}$")
+        words = f"tdbg run --mode full {steps}--names {names} {program_words(info)}"
+        return f"{what} (mode {info.get('mode', 'unknown')}); record them with: {words}"
+
+
+def program_words(info: Mapping[str, Any]) -> str:
+    """What ``tdbg run`` was given to run, as it would be typed."""
+    words = [str(word) for word in info.get("argv") or ()][1:]
+    while words and words[0].startswith("-") and words[0] not in ("-m", "-c"):
+        words = words[1:]
+    return shlex.join(words) or "train.py"
 
 
 def _as_array(value: np.ndarray | RawValue, seen: Seen) -> Any:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 
 from tdbg.errors import TdbgError
 from tdbg.model import DType, Flag, ProfiledNode
 from tdbg.query.profile import read_profile
-from tdbg.query.scene_cache import SceneCache
+from tdbg.query.scene_cache import SceneCache, stamp
 from tdbg.query.scene_ops import INPUT, Named
 from tdbg.query.scene_run_info import Feeds, run_info
 from tdbg.query.scene_selection import Rowset, Selector, has_inf_or_nan
-from tdbg.query.scene_tensors import Chosen, Everything, RowTensors, is_bad, size_of, summary_of
+from tdbg.query.scene_tensors import Chosen, Everything, LateSeen, RowTensors, is_bad, size_of, summary_of
 from tdbg.query.scene_values import Key
 from tdbg.query.trace import Trace
 from tdbg.scene import (
@@ -89,10 +89,16 @@ class TraceScene:
         self.title = f"{self._trace.path.name} · {at}{of}"
 
     def refresh(self) -> bool:
+        processes = len(self._trace.processes)
         self._trace.refresh()
-        if not self._pages.refresh():
-            return False
+        if self._read.stamp == stamp(self._trace, self.process):
+            return len(self._trace.processes) > processes
+        had_moments = bool(self._read.moments.numbers())
+        self._pages.refresh()
         self._read = SceneCache(self._trace, self.process, self._pages)
+        is_there = self._number is None or self._number in self._read.moments.numbers()
+        if not had_moments or not is_there:
+            self.go(self._start())
         return True
 
     # ---- tensors
@@ -174,7 +180,7 @@ class TraceScene:
 
     def _rows_of(self, named: Named) -> np.ndarray:
         rowset = self._rowset()
-        ops = self._pages.cells("op", rowset.all)
+        ops = rowset.cells("op", rowset.all)
         found = rowset.all[np.isin(ops, named.ops)]
         graphs = self._read.ops.graphs
         if not len(found):
@@ -194,12 +200,22 @@ class TraceScene:
             raise TdbgError(f"node {tensor!r} has several outputs; one of them is meant: {names}")
 
     def _why_unseen(self, tensor: str, named: Named) -> str:
-        at = f" at {self.moment.title.partition(':')[0]}" if self.moment is not None else ""
-        rollup = self._trace.rollup("ops").filter(pc.field("process") == self.process)
-        rows = rollup.filter(
-            pc.is_in(rollup["op"], pc.cast(list(named.ops), "int32") if named.ops else None)
-        ).to_pylist()
-        return f"{tensor} was not recorded{at}" + (f" ({len(rows)})" if rows else "")
+        moment, kind = self.moment, self._read.moments.kind
+        at = f" at {moment.title.partition(':')[0]}" if moment is not None else ""
+        elsewhere = self._read.steps_of(named.ops, named.slot) if not named.is_input else None
+        if elsewhere is not None and moment is not None:
+            first, last = elsewhere
+            when = f"; it was at step {first}" if first == last else f"; it was between steps {first} and {last}"
+            return f"{tensor} was not seen{at}" + (when if kind == "step" else "; it was in another run")
+        part = next((whole for op in named.ops if (whole := self._read.ops.whole_of(op))), "")
+        if part:
+            return f"{tensor} has no value of its own: TensorFlow made it a part of {part}; look there"
+        op = self._read.program.ops[named.ops[0]]
+        if named.slot is not None and self._read.steps_of(named.ops, None):
+            return f"{tensor} was not recorded; other outputs of the node were"
+        source = self._read.nodes.of(op.number).inputs[:1] if not op.observed else []
+        hint = f"; its input is {source[0].node}:{source[0].slot}" if source else ""
+        return f"{tensor} was not recorded: {op.type} ops are not, or a filter left it out{hint}"
 
     def _blind_notes(self, selection: Selection) -> list[str]:
         mode = self._read.mode
@@ -233,21 +249,23 @@ class TraceScene:
     def _make(self, positions: np.ndarray) -> list[Seen]:
         read = self._read
         ops, shapes, began, looked = read.ops, read.shapes, read.began(self._number), read.mode not in _BLIND
-        numbers = read.numbers_of(self._number, positions)
+        moment = self._number
+        numbers = read.numbers_of(moment, positions).tolist() if moment is not None else None
         found = []
-        for position, number, row in zip(
-            positions.tolist(), numbers.tolist(), self._pages.rows(positions).to_pylist(), strict=True
+        for place, (position, row) in enumerate(
+            zip(positions.tolist(), self._pages.rows(positions).to_pylist(), strict=True)
         ):
+            number: Any = numbers[place] if numbers is not None else partial(read.number_of, position)
             at = ops.at.get(row["op"], -1)
-            is_input = at >= 0 and ops.graphs[at] < 0 and bool(row["flags"] & Flag.INPUT)
+            is_input = at >= 0 and bool(ops.graphs[at] < 0) and bool(row["flags"] & Flag.INPUT)
             name = ops.shown[at] if at >= 0 else "?"
             dtype = row["dtype"]
             found.append(
-                Seen(
+                (Seen if numbers is not None else LateSeen)(
                     node=name + INPUT if is_input else name,
                     slot=row["slot"],
                     op_type=ops.types[at] if at >= 0 else "?",
-                    time=(row["time"] - began) / 1e6,
+                    time=max(0.0, (row["time"] - began) / 1e6),
                     size=size_of(row["elements"], dtype),
                     dtype=DType(dtype).label if dtype in DType._value2member_map_ else "unknown",
                     shape=shapes.get(row["shape"]),

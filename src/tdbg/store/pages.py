@@ -6,8 +6,11 @@ segments are sealed in the order of their rows. So a listing of ten million rows
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +24,7 @@ from tdbg.store.segments import Segment, columns_of, conform, open_sealed
 from tdbg.store.tables import ProcessTables
 
 _MOST_PAGES = 12  # that are remembered, of about 65,536 rows each
+_MANY = 1 << 18  # rows of which a column is better read whole
 _MOST_SEQ, _MOST_FLAGS = (1 << 63) - 1, (1 << 16) - 1
 _LOST = {"op": -1, "step": -2, "execution": -2, "seq": -1, "shape": -1, "elements": -1, "value": -1}
 
@@ -48,6 +52,8 @@ class Pages:
         self._columns: dict[str, np.ndarray] = {}
         self._read = lru_cache(_MOST_PAGES)(self._read_page)
         self._part = lru_cache(_MOST_PAGES * 8)(self._read_part)
+        self._open = lru_cache(_MOST_PAGES)(open_sealed)
+        self._lock = threading.Lock()
         self.damaged: set[str] = set()
         self.refresh()
 
@@ -86,9 +92,9 @@ class Pages:
         rows = self._tables.segment_rows(segment, SCHEMAS["tensors"].names)
         return [_in_memory(rows, first, 0)] if len(rows) else []
 
-    def page_at(self, position: int) -> int:
-        """The number of the page that a row is on."""
-        return int(np.searchsorted([page.first for page in self.pages], position, "right")) - 1
+    def pages_at(self, positions: np.ndarray) -> np.ndarray:
+        """The numbers of the pages that rows are on."""
+        return np.searchsorted(np.array([page.first for page in self.pages]), positions, "right") - 1
 
     def with_seq(self, least: int, greatest: int) -> list[int]:
         """The numbers of the pages that may hold events of this range."""
@@ -102,17 +108,20 @@ class Pages:
         """Some rows, in the order asked for."""
         if not len(positions):
             return SCHEMAS["tensors"].empty_table()
-        firsts = np.array([page.first for page in self.pages])
-        of = np.searchsorted(firsts, positions, "right") - 1
+        of = self.pages_at(positions)
         parts, places = [], np.empty(len(positions), np.int64)
         done = 0
         for number in np.unique(of):
             here = np.flatnonzero(of == number)
-            parts.append(self._read(int(number)).take(pa.array(positions[here] - firsts[number])))
+            parts.append(self._read(int(number)).take(pa.array(positions[here] - self.pages[number].first)))
             places[here] = np.arange(done, done + len(here))
             done += len(here)
         together = pa.concat_tables(parts)
         return together if len(parts) == 1 else together.take(pa.array(places))
+
+    def map(self, function: Callable[[pa.Table], Any], columns: Sequence[str]) -> list[Any]:
+        """What a function makes of some columns of each page."""
+        return self._on_all(lambda page, file: function(self._of_page(page, columns, file)), self.pages)
 
     def column(self, name: str) -> np.ndarray:
         """A column of whole numbers of all rows; what was read once is kept."""
@@ -125,9 +134,11 @@ class Pages:
 
     def cells(self, name: str, positions: np.ndarray) -> np.ndarray:
         """A column of some rows, in the order asked for."""
-        firsts = np.array([page.first for page in self.pages])
-        touched = np.unique(np.searchsorted(firsts, positions, "right") - 1)
-        if len(touched) > _MOST_PAGES or name in self._columns:
+        known = self._columns.get(name)
+        if len(positions) > _MANY or (known is not None and len(known) == len(self)):
+            return self.column(name)[positions]
+        touched = np.unique(self.pages_at(positions))
+        if len(touched) > _MOST_PAGES:
             return self.column(name)[positions]
         found = np.empty(len(positions), SCHEMAS["tensors"].field(name).type.to_pandas_dtype())
         for number in touched.tolist():
@@ -147,9 +158,25 @@ class Pages:
         wanted = [page for page in self.pages if page.first + page.rows > done]
         if not wanted:
             return np.empty(0, SCHEMAS["tensors"].field(name).type.to_pandas_dtype())
-        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-            parts = list(pool.map(lambda page: self._of_page(page, [name])[name].to_numpy(), wanted))
+        parts = self._on_all(lambda page, file: self._of_page(page, [name], file)[name].to_numpy(), wanted)
         return np.concatenate([parts[0][max(0, done - wanted[0].first) :], *parts[1:]])
+
+    def _on_all(self, function: Callable[[Page, Any], Any], pages: Sequence[Page]) -> list[Any]:
+        """Segments are read side by side; an open file is for one thread only."""
+
+        def of_segment(together: list[Page]) -> list[Any]:
+            with contextlib.ExitStack() as stack:
+                segment = together[0].segment
+                file = None
+                with contextlib.suppress(pa.ArrowException, OSError):
+                    file = stack.enter_context(open_sealed(segment)) if segment is not None else None
+                return [function(page, file) for page in together]
+
+        groups = [list(group) for _, group in itertools.groupby(pages, lambda page: page.segment)]
+        if len(groups) == 1:
+            return of_segment(groups[0])
+        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+            return [found for part in pool.map(of_segment, groups) for found in part]
 
     def _read_part(self, number: int, name: str) -> np.ndarray:
         return self._of_page(self.pages[number], [name])[name].to_numpy()
@@ -157,7 +184,7 @@ class Pages:
     def _read_page(self, number: int) -> pa.Table:
         return self._of_page(self.pages[number], SCHEMAS["tensors"].names)
 
-    def _of_page(self, page: Page, columns: Sequence[str]) -> pa.Table:
+    def _of_page(self, page: Page, columns: Sequence[str], file: Any = None) -> pa.Table:
         if page.table is not None:
             return page.table.select(columns)
         segment = page.segment
@@ -165,19 +192,14 @@ class Pages:
         wanted = columns_of("tensors", columns)
         try:
             if self._tables.is_sound(segment):
-                return conform(self._file(segment).read_row_group(page.group, columns=list(columns)), wanted)
+                if file is not None:
+                    return conform(file.read_row_group(page.group, columns=list(columns), use_threads=False), wanted)
+                with self._lock:
+                    return conform(self._open(segment).read_row_group(page.group, columns=list(columns)), wanted)
         except (pa.ArrowException, OSError) as error:
             self._tables.cannot_read(segment.path, error)
         self.damaged.add(segment.path.name)
         return _lost(page.rows, wanted)
-
-    def _file(self, segment: Segment) -> Any:
-        return _open(segment)
-
-
-@lru_cache(16)
-def _open(segment: Segment) -> Any:
-    return open_sealed(segment)
 
 
 def _end(pages: Sequence[Page]) -> int:
