@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,11 +21,13 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One tensor's type, shape and numbers."""
+    """One tensor's type, shape and numbers. Of a tensor that is no longer there only ``magnitude`` may be known: all
+    its elements are finite, and none is greater."""
 
     dtype: DType
     dims: tuple[int, ...]
     numbers: Summary
+    magnitude: float = math.nan
 
     def as_text(self) -> str:
         return f"{self.dtype.label}, shape {self.dims}"
@@ -37,6 +40,8 @@ class Fact:
 
     def numbers_text(self) -> str:
         numbers = self.numbers
+        if not math.isnan(self.magnitude):
+            return f"all finite, at most {self.magnitude:.6g} in magnitude" if numbers.elements else "empty"
         texts = []
         if numbers.negative or numbers.zero or numbers.positive:
             texts.append(f"min {numbers.min:.6g}, max {numbers.max:.6g}, {numbers.zero:,} of {numbers.elements:,} zero")

@@ -12,6 +12,7 @@ from tdbg.commands.trace_argument import add_trace_argument, open_trace
 from tdbg.errors import TdbgCommandError
 
 if TYPE_CHECKING:
+    from tdbg.query.trace_scene import TraceScene
     from tdbg.shell.engine import Engine
     from tdbg.shell.result import Result
 
@@ -42,17 +43,22 @@ class Command(BaseCommand):
         if args.json and args.commands is None:
             raise TdbgCommandError('--json goes with -c, as in: tdbg shell --json -c "lt -f has_inf_or_nan"')
         step = _step(args.step)
-        from tdbg.query.trace_scene import TraceScene
-
-        scene = TraceScene(open_trace(args.trace))
+        scene = _open(args.trace)
         if args.step is not None:
             scene.go(step)
         settings = Settings.of_user()
         if settings.warning:
             print(f"tdbg: {settings.warning}", file=sys.stderr)
         if args.commands is not None:
-            return _run_commands(Engine(scene, settings), "\n".join(args.commands), args.json)
-        return _ask(Engine(scene, settings, history=History.of_user()), args)
+            return _run_commands(Engine(scene, settings, open_scene=_open), "\n".join(args.commands), args.json)
+        return _ask(Engine(scene, settings, history=History.of_user(), open_scene=_open), args)
+
+
+def _open(trace: str | None) -> TraceScene:
+    """Of another format too: that is imported first."""
+    from tdbg.query.trace_scene import TraceScene
+
+    return TraceScene(open_trace(trace, keep_values=True))
 
 
 def _step(given: str | None) -> int | None:

@@ -4,6 +4,7 @@
 
 #include "check.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,16 +22,20 @@ static void summarize(const void *data, int64_t elements, int dtype, tdbg_summar
 void tdbg_finding_output(tdbg_finding *finding, const tdbg_observation *seen) {
   finding->output.dtype = seen->dtype;
   finding->output.shape = seen->shape;
+  finding->output.magnitude = NAN;
   summarize(seen->data, seen->shape->elements, seen->dtype, &finding->output.numbers);
 }
 
-void tdbg_finding_input(tdbg_finding *finding, const void *data, const tdbg_shape *shape, int dtype) {
-  tdbg_fact unlisted, *fact = finding->inputs < TDBG_MOST_FACTS ? &finding->input[finding->inputs++] : &unlisted;
-  fact->dtype = dtype;
-  fact->shape = shape;
-  summarize(data, shape->elements, dtype, &fact->numbers);
+void tdbg_finding_fact(tdbg_finding *finding, const tdbg_fact *fact) {
+  if (finding->inputs < TDBG_MOST_FACTS) finding->input[finding->inputs++] = *fact;
   finding->nan_went_in |= fact->numbers.nan != 0;
   finding->bad_went_in |= is_bad(&fact->numbers);
+}
+
+void tdbg_finding_input(tdbg_finding *finding, const void *data, const tdbg_shape *shape, int dtype) {
+  tdbg_fact fact = {.dtype = dtype, .shape = shape, .magnitude = NAN};
+  summarize(data, shape->elements, dtype, &fact.numbers);
+  tdbg_finding_fact(finding, &fact);
 }
 
 bool tdbg_finding_is_made(const tdbg_finding *finding) {
@@ -38,14 +43,14 @@ bool tdbg_finding_is_made(const tdbg_finding *finding) {
   return finding->bad_went_in ? finding->output.numbers.nan != 0 : is_bad(&finding->output.numbers);
 }
 
-static PyObject *fact_as_tuple(const tdbg_fact *fact) { /* (dtype, dims, fields of model.Summary) */
+static PyObject *fact_as_tuple(const tdbg_fact *fact) { /* (dtype, dims, fields of model.Summary, magnitude) */
   PyObject *dims = PyTuple_New(fact->shape->rank);
   for (int i = 0; dims && i < fact->shape->rank; i++)
     PyTuple_SET_ITEM(dims, i, PyLong_FromLongLong(fact->shape->dims[i]));
   if (!dims) return NULL;
   const tdbg_summary *s = &fact->numbers;
-  return Py_BuildValue("iN(LLLLLLLdddd)", fact->dtype, dims, s->elements, s->negative, s->zero, s->positive,
-                       s->neg_inf, s->pos_inf, s->nan, s->min, s->max, s->mean, s->std);
+  return Py_BuildValue("iN(LLLLLLLdddd)d", fact->dtype, dims, s->elements, s->negative, s->zero, s->positive,
+                       s->neg_inf, s->pos_inf, s->nan, s->min, s->max, s->mean, s->std, fact->magnitude);
 }
 
 static char *ask_python(const tdbg_finding *f) {

@@ -10,6 +10,7 @@ typedef struct {
   int dtype;
   const tdbg_shape *shape;
   tdbg_summary numbers;
+  double magnitude; /* all is finite and none is greater; then `numbers` has the count only. NaN: see `numbers` */
 } tdbg_fact;
 
 typedef struct {
@@ -23,6 +24,7 @@ typedef struct {
 extern _Atomic int tdbg_check; /* 0 while off */
 
 void tdbg_finding_output(tdbg_finding *finding, const tdbg_observation *seen);
+void tdbg_finding_fact(tdbg_finding *finding, const tdbg_fact *fact);
 void tdbg_finding_input(tdbg_finding *finding, const void *data, const tdbg_shape *shape, int dtype);
 /* A bad value out of good ones: NaN where none went in, or infinity where only finite numbers did. */
 bool tdbg_finding_is_made(const tdbg_finding *finding);

@@ -128,6 +128,10 @@ def set_check(on: bool, explain: Any) -> None:
     _now.check = bool(on)
 
 
+def remember_input(op: int, maker: int, slot: int, magnitude: float, rule: int) -> None:
+    """Observers in Python take all inputs along, so there is nothing to note."""
+
+
 def set_breaks(met: Any, tests: Sequence[tuple[int, int, bytes]]) -> None:
     """Observers and eager ops that may hold the program ask by themselves here."""
 

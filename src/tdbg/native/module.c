@@ -7,16 +7,36 @@
 #include "debug_events.h"
 #include "events.h"
 #include "held.h"
+#include "remembered.h"
 #include "session_op.h"
 #include "stacks.h"
 #include "summary.h"
 #include "tensorflow_op.h"
+#include "terminal_guard.h"
 
 #define METHOD(name) static PyObject *name(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t nargs)
 #define EXPECT(n)                                                                                                    \
   if (nargs != (n)) return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, got %zd", __func__, (n), nargs)
 
 enum { RELEASE_GIL_BYTES = 1 << 16 };
+
+/* ---- the terminal ---- */
+
+METHOD(guard_terminal) { /* (descriptor, descriptor of a file, bytes) -> whether it is guarded */
+  EXPECT(3);
+  char *leave;
+  Py_ssize_t length;
+  int terminal = (int)PyLong_AsLong(args[0]), caught = (int)PyLong_AsLong(args[1]);
+  if (PyErr_Occurred() || PyBytes_AsStringAndSize(args[2], &leave, &length) < 0) return NULL;
+  return PyBool_FromLong(tdbg_guard_terminal(terminal, caught, leave, (size_t)length));
+}
+
+METHOD(release_terminal) {
+  (void)args;
+  EXPECT(0);
+  tdbg_release_terminal();
+  Py_RETURN_NONE;
+}
 
 /* ---- summaries ---- */
 
@@ -137,6 +157,16 @@ PyObject *tdbg_set_check(PyObject *on, PyObject *function);
 METHOD(set_check) { /* (on, explain(check, op, slot, iteration, output, inputs) -> text or None) */
   EXPECT(2);
   return tdbg_set_check(args[0], args[1]);
+}
+
+METHOD(remember_input) { /* (op, maker or -1, slot, magnitude of a constant, rule): see remembered.h */
+  EXPECT(5);
+  long op = PyLong_AsLong(args[0]), maker = PyLong_AsLong(args[1]), slot = PyLong_AsLong(args[2]);
+  double magnitude = PyFloat_AsDouble(args[3]);
+  long rule = PyLong_AsLong(args[4]);
+  if (PyErr_Occurred()) return NULL;
+  if (tdbg_remember((int32_t)op, (int32_t)maker, (uint16_t)slot, magnitude, (int)rule)) return PyErr_NoMemory();
+  Py_RETURN_NONE;
 }
 
 PyObject *tdbg_set_breaks(PyObject *function, PyObject *items);
@@ -690,11 +720,12 @@ static PyMethodDef methods[] = {
     ENTRY(set_mode),      ENTRY(set_recording), ENTRY(set_step),    ENTRY(shapes_since),
     ENTRY(take_value),    ENTRY(stack_here),    ENTRY(stack_count), ENTRY(stack_get),
     ENTRY(maker_of),      ENTRY(eager),         ENTRY(call_begin),  ENTRY(call_end),    ENTRY(tensor),
-    ENTRY(call_tensors),  ENTRY(set_check),     ENTRY(forget_makers), ENTRY(bad_events),
+    ENTRY(call_tensors),  ENTRY(set_check),     ENTRY(remember_input), ENTRY(forget_makers), ENTRY(bad_events),
     ENTRY(masked_crc32c), ENTRY(read_records),  ENTRY(read_debug_events),
     ENTRY(set_first_op),  ENTRY(push_rows),     ENTRY(register_tensorflow),
     ENTRY(set_breaks),    ENTRY(add_break),     ENTRY(tests_met),
     ENTRY(set_session),   ENTRY(session_end),   ENTRY(not_held),
+    ENTRY(guard_terminal), ENTRY(release_terminal),
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_native", NULL, -1, methods, NULL, NULL, NULL, NULL};

@@ -102,6 +102,7 @@ typedef struct {
     int (*pack_finite[2])(const void *data, int n, void *packed, tdbg_summary *out); /* F32 and F64 */
     void (*widen[WIDENINGS])(const void *data, int n, void *wide);
     int (*any_bad[BAD_CHECKS])(const void *data, int n, uint64_t exponent_step);
+    uint64_t (*biggest[BAD_CHECKS])(const void *data, int n);
     int (*quick_f32)(const void *data, int n, tdbg_keys *keys, tdbg_sums *sums); /* NULL, or 1 when it could tell */
 } tdbg_kernels;
 
@@ -314,5 +315,39 @@ int tdbg_has_bad(const void *data, int64_t elements, int dtype) {
         const char *block = (const char *)data + done * layout->part_size;
         if (kernels->any_bad[layout->bad_check](block, n, layout->exponent_step)) return 1;
     }
+    return 0;
+}
+
+/* The magnitude whose bits these are, in a layout of floats. */
+static double magnitude_of(const tdbg_kernels *kernels, const tdbg_layout *layout, uint64_t bits) {
+    uint64_t wide = bits; /* little-endian: a narrower number is at its beginning */
+    if (layout->widen != WIDEN_NOT) {
+        wide = 0;
+        kernels->widen[layout->widen](&bits, 1, &wide);
+    }
+    if (layout->form == F64) {
+        double value;
+        memcpy(&value, &wide, sizeof value);
+        return value;
+    }
+    float value;
+    memcpy(&value, &wide, sizeof value);
+    return value;
+}
+
+int tdbg_magnitude(const void *data, int64_t elements, int dtype, double *biggest) {
+    const tdbg_layout *layout = layout_of(dtype);
+    if (!layout || layout->bad_check >= BAD_CHECKS) return -1;
+    const tdbg_kernels *kernels = choice_now()->kernels;
+    const int64_t parts = elements * layout->parts;
+    const uint64_t sign = (uint64_t)1 << (layout->part_size * 8 - 1);
+    uint64_t bits = 0;
+    for (int64_t done = 0; done < parts; done += BLOCK) {
+        const int n = parts - done < BLOCK ? (int)(parts - done) : BLOCK;
+        const uint64_t found = kernels->biggest[layout->bad_check]((const char *)data + done * layout->part_size, n);
+        bits = found > bits ? found : bits;
+    }
+    if ((bits + layout->exponent_step) & sign) return 1;
+    *biggest = magnitude_of(kernels, layout, bits);
     return 0;
 }

@@ -15,11 +15,17 @@ typedef struct {
     double min, max, mean, std;
 } tdbg_summary;
 
+enum { TDBG_BFLOAT16 = 2, TDBG_FLOAT32 = 3, TDBG_FLOAT64 = 4 }; /* some of them, by name */
+
 /* dtype codes are those of tdbg.model.DType; `data` needs no alignment. 0, or -1 when the dtype is not a number. */
 int tdbg_summarize(const void *data, int64_t elements, int dtype, tdbg_summary *out);
 
 /* 1 when there is a NaN or an infinity, 0 when there is none, -1 when the dtype is not a number. */
 int tdbg_has_bad(const void *data, int64_t elements, int dtype);
+
+/* The same for floats whose NaNs and infinities have the greatest bits (-1 for others), and the greatest magnitude when
+   there is none: in one sweep at the same speed. */
+int tdbg_magnitude(const void *data, int64_t elements, int dtype, double *biggest);
 
 /* Bytes per element, 0 when the dtype is not a number. */
 int tdbg_dtype_size(int dtype);

@@ -206,6 +206,28 @@ DEFINE_ANY_BAD(16)
 DEFINE_ANY_BAD(32)
 DEFINE_ANY_BAD(64)
 
+/* ---- biggest: the bits of the greatest magnitude; without the sign, floats have the order of their bits ---------- */
+
+#define DEFINE_BIGGEST(WIDTH)                                                                                         \
+    TARGET static uint64_t KERNEL(biggest_##WIDTH)(const void *data, int n) {                                         \
+        typedef uint##WIDTH##_t word;                                                                                 \
+        const char *bytes = data;                                                                                     \
+        const word magnitude = (word)(((word)1 << (WIDTH - 1)) - 1);                                                  \
+        word biggest = 0;                                                                                             \
+        for (int i = 0; i < n; i++) {                                                                                 \
+            word bits;                                                                                                \
+            memcpy(&bits, bytes + (size_t)i * sizeof bits, sizeof bits);                                              \
+            bits &= magnitude;                                                                                        \
+            biggest = bits > biggest ? bits : biggest;                                                                \
+        }                                                                                                             \
+        return biggest;                                                                                               \
+    }
+
+DEFINE_BIGGEST(8)
+DEFINE_BIGGEST(16)
+DEFINE_BIGGEST(32)
+DEFINE_BIGGEST(64)
+
 /* ---- the set, by the enums of summary.c -------------------------------------------------------------------------- */
 
 static const tdbg_kernels KERNEL(kernels) = {
@@ -229,6 +251,7 @@ static const tdbg_kernels KERNEL(kernels) = {
             [WIDEN_BOOL] = KERNEL(widen_bool),
         },
     .any_bad = {KERNEL(any_bad_8), KERNEL(any_bad_16), KERNEL(any_bad_32), KERNEL(any_bad_64)},
+    .biggest = {KERNEL(biggest_8), KERNEL(biggest_16), KERNEL(biggest_32), KERNEL(biggest_64)},
 #ifdef F16C
     .quick_f32 = KERNEL(quick_f32),
 #endif
@@ -239,6 +262,7 @@ static const tdbg_kernels KERNEL(kernels) = {
 #undef DEFINE_SUMS
 #undef DEFINE_WIDEN
 #undef DEFINE_ANY_BAD
+#undef DEFINE_BIGGEST
 #undef KERNEL
 #undef TARGET
 #undef VECTOR_BYTES

@@ -6,11 +6,12 @@
 #define _GNU_SOURCE
 #include "tensorflow_op.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "breaks.h"
-#include "check.h"
+#include "remembered.h"
 #include "session_op.h"
 #include "tensorflow_api.h"
 
@@ -20,6 +21,8 @@ typedef struct {
   bool detached, passes_through;
   bool unrecorded; /* there to be checked only */
   int32_t check;   /* which check gave the op its number; 0: not checked */
+  tdbg_memory *memory; /* where the check notes what it saw, for the ops that take this tensor; or NULL */
+  const tdbg_inputs *inputs; /* of the op, that are known without being taken along; or NULL */
   _Atomic(const tdbg_shape *) last_shape; /* most ops see one shape for ever */
   tdbg_own_break condition;               /* that holds the program */
 } observer;
@@ -39,6 +42,8 @@ static void *observer_new(TF_OpKernelConstruction *construction, bool passes_thr
   self->unrecorded = how >> 33 & 1;
   self->check = (int32_t)(how >> 40);
   self->passes_through = passes_through;
+  self->memory = self->check ? tdbg_memory_of(self->op, self->slot) : NULL;
+  self->inputs = self->check ? tdbg_inputs_of(self->op) : NULL;
   return self;
 }
 
@@ -66,6 +71,8 @@ static char *complaint(const observer *self, TF_OpKernelContext *context, TF_Sta
                        const tdbg_observation *seen) {
   tdbg_finding finding = {.check = self->check, .op = self->op, .slot = self->slot, .iteration = seen->iteration};
   tdbg_finding_output(&finding, seen);
+  if (self->inputs && !tdbg_recall(self->inputs, TF_GetStepId(context), seen->iteration, &finding))
+    return NULL; /* nobody can say who made it */
   int count = TF_NumInputs(context);
   for (int i = 1; i < count && !finding.nan_went_in; i++) {
     TF_Tensor *tensor = NULL;
@@ -77,6 +84,39 @@ static char *complaint(const observer *self, TF_OpKernelContext *context, TF_Sta
     TF_DeleteTensor(tensor);
   }
   return tdbg_finding_is_made(&finding) ? tdbg_finding_message(&finding) : NULL;
+}
+
+/* Far below what overflows: whatever made a greater one was looked at, so that its numbers are known exactly. */
+static double safe_magnitude(int dtype) {
+  return dtype == TDBG_FLOAT32 || dtype == TDBG_BFLOAT16 ? 1e15 : dtype == TDBG_FLOAT64 ? 1e100 : -1;
+}
+
+/* Whether the tensor cannot be bad, by what went into its op. */
+static bool is_bounded(const observer *self, TF_OpKernelContext *context, const tdbg_observation *seen) {
+  if (!self->inputs) return false;
+  int64_t run = TF_GetStepId(context);
+  tdbg_fact fact = {.dtype = seen->dtype, .shape = seen->shape, .numbers.elements = seen->shape->elements};
+  fact.magnitude = tdbg_bound(self->inputs, run, seen->iteration);
+  if (fact.magnitude > safe_magnitude(seen->dtype)) return false;
+  if (self->memory) tdbg_note(self->memory, run, seen->iteration, &fact);
+  return true;
+}
+
+/* What the check looks at; noted where other ops will ask for it. */
+static bool is_bad(const observer *self, TF_OpKernelContext *context, tdbg_observation *seen, bool recording) {
+  bool has_numbers = recording && seen->flags & TDBG_NUMBERS;
+  if (!has_numbers && is_bounded(self, context, seen)) return false;
+  if (self->memory) {
+    int64_t elements = seen->shape->elements;
+    tdbg_fact fact = {.dtype = seen->dtype, .shape = seen->shape, .numbers.elements = elements, .magnitude = NAN};
+    int bad = has_numbers ? -1 : tdbg_magnitude(seen->data, elements, seen->dtype, &fact.magnitude);
+    if (has_numbers) fact.numbers = seen->numbers;
+    else if (bad && tdbg_summarize(seen->data, elements, seen->dtype, &fact.numbers)) return false;
+    tdbg_note(self->memory, TF_GetStepId(context), seen->iteration, &fact);
+    return fact.numbers.nan || fact.numbers.neg_inf || fact.numbers.pos_inf;
+  }
+  if (has_numbers || (recording && tdbg_mode == TDBG_MODE_HEALTH)) return seen->flags & TDBG_BAD;
+  return tdbg_has_bad(seen->data, seen->shape->elements, seen->dtype) == 1;
 }
 
 /* The output met a condition: holds the program with it, and with the inputs that were taken along. */
@@ -113,7 +153,7 @@ static char *look(observer *self, TF_OpKernelContext *context, const TF_Tensor *
   if (recording) {
     seen.execution = self->detached ? -1 : tdbg_execution_of(TF_GetStepId(context), self->graph);
     tdbg_measure(&seen);
-    int evidence = seen.flags & TDBG_BAD ? TF_NumInputs(context) - 1 : 0;
+    int evidence = seen.flags & TDBG_BAD && !self->inputs ? TF_NumInputs(context) - 1 : 0;
     if (seen.flags & TDBG_BAD && seen.flags & TDBG_INPUT) /* bad data: which sample is it? */
       seen.keep = tdbg_values_when_bad && tdbg_value_allowed(seen.op);
     if (evidence > 0)
@@ -125,10 +165,7 @@ static char *look(observer *self, TF_OpKernelContext *context, const TF_Tensor *
     char *why = hold(context, status, &seen);
     if (why) return why;
   }
-  bool was_measured = recording && (seen.flags & TDBG_NUMBERS || tdbg_mode == TDBG_MODE_HEALTH);
-  bool bad = checking && (was_measured ? seen.flags & TDBG_BAD
-                                       : tdbg_has_bad(seen.data, seen.shape->elements, seen.dtype) == 1);
-  return bad ? complaint(self, context, status, &seen) : NULL;
+  return checking && is_bad(self, context, &seen, recording) ? complaint(self, context, status, &seen) : NULL;
 }
 
 static void observer_compute(void *kernel, TF_OpKernelContext *context) {

@@ -37,7 +37,8 @@ def block_data(block: Block) -> Any:
     if isinstance(block, Array):
         return _array(block)
     if isinstance(block, Plot):
-        return {"title": block.title, "series": {name: list(series) for name, series in block.series.items()}}
+        series = {name: list(points) for name, points in block.series.items()}
+        return {"title": block.title, "series": series} | ({"bad": list(block.bad)} if block.bad else {})
     return block.data if block.data is not None else [plain(line) for line in block.lines]
 
 
@@ -47,10 +48,10 @@ def _telling(result: Result) -> Sequence[Block]:
 
 
 def _rows(table: Table) -> Iterator[dict[str, Any]]:
-    keys = [column.key for column in table.columns]
+    keys = [(n, column.key) for n, column in enumerate(table.columns) if column.key]
     for first in range(0, len(table.rows), _PAGE):
         for row in table.rows[first : first + _PAGE]:
-            yield dict(zip(keys, map(_cell, row), strict=True))
+            yield {key: _cell(row[n]) for n, key in keys}
 
 
 def _cell(cell: Cell) -> Any:

@@ -17,6 +17,8 @@ _AROUND = (40, 10)  # rows and columns at each side of an element that an ellips
 
 def go_to(result: Result, indices: Sequence[int], width: int | None) -> Result:
     """What an ellipsis hides is shown with its neighbours, in place of the whole."""
+    wholes = [block.part_of or block if isinstance(block, Array) else block for block in result.blocks]
+    result = replace(result, blocks=wholes)
     layout = Layout(result, width)
     for at, (block, lines) in enumerate(zip(result.blocks, layout.blocks, strict=True)):
         if not isinstance(block, Array) or not isinstance(lines, ArrayLayout):
@@ -26,7 +28,8 @@ def go_to(result: Result, indices: Sequence[int], width: int | None) -> Result:
             return replace(result, top=layout.starts[at] + line)
         near = _around(block, lines.place_of(indices))
         blocks = [*result.blocks[:at], near, *result.blocks[at + 1 :]]
-        return go_to(replace(result, blocks=blocks), indices, width)
+        inside = ArrayLayout(near, width).line_of(indices)
+        return replace(result, blocks=blocks, top=layout.starts[at] + (inside or 0))
     raise TdbgError("no tensor is shown whose elements could be gone to; show one first: pt NAME")
 
 
@@ -41,4 +44,4 @@ def _around(block: Array, place: Sequence[int]) -> Array:
     part = values[tuple(slice(begin, end) for begin, end in zip(begins, ends, strict=True))]
     old = block.offset or (0,) * values.ndim
     offset = tuple(begin + before for begin, before in zip(begins, old, strict=True))
-    return replace(block, values=part, offset=offset, shows_all=True)
+    return replace(block, values=part, offset=offset, shows_all=True, part_of=block)

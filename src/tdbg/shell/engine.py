@@ -172,9 +172,7 @@ class Engine:
             raise TdbgError("an element is written @[row,column], for example @[10,0]")
         shown = self.visited.shown
         indices = tuple(int(number) for number in numbers[1].split(","))
-        if shown is None:
-            raise TdbgError("there is no screen yet; show a tensor first: pt NAME")
-        return self._changed(go_to(shown.result, indices, self.width))
+        return self._changed(go_to(shown.result if shown else Result(), indices, self.width))
 
     def _changed(self, result: Result) -> Result:
         self.visited.replace(result)

@@ -59,15 +59,17 @@ class LineMode:
             result = self.engine.execute(command)
             if result.asks:
                 result = self._answered(result)
-            self.show(result, is_next=command.strip() == "/")
+            self.show(result, is_window=command.strip() == "/" or command.lstrip().startswith("@"))
             if result.is_error or result.action:
                 break
         return result
 
-    def show(self, result: Result, is_next: bool = False) -> None:
-        """The lines of a result. What Ctrl-C stops, or cannot be read when its turn comes, ends them."""
+    def show(self, result: Result, is_window: bool = False) -> None:
+        """The lines of a result; of one that was searched, those that match; ``is_window``: those around its top. What
+        Ctrl-C stops, or cannot be read when its turn comes, ends them."""
         try:
-            lines = _found(result, is_next) if result.search else iter(Layout(result))
+            layout = Layout(result)
+            lines = _window(layout, result.top) if is_window else _matching(layout) if result.search else iter(layout)
             if self.has_pager and self.engine.settings.get("pager", True):
                 _page(lines)
             else:
@@ -101,14 +103,15 @@ class LineMode:
         return self.engine.execute(result.yes)
 
 
-def _found(result: Result, is_next: bool) -> Iterator[Line]:
-    """Where a screen would scroll: all lines that match with their numbers, or, for the next one, those around it."""
-    layout = Layout(result)
-    if is_next:
-        first = max(result.top - _CONTEXT, 0)
-        yield from layout.lines(first, first + _WINDOW)
-        return
-    pattern = re.compile(result.search)
+def _window(layout: Layout, top: int) -> Iterator[Line]:
+    """Where a screen would scroll to."""
+    first = max(top - _CONTEXT, 0)
+    return iter(layout.lines(first, first + _WINDOW))
+
+
+def _matching(layout: Layout) -> Iterator[Line]:
+    """With their numbers."""
+    pattern = re.compile(layout.result.search)
     digits = len(str(len(layout)))
     for number, line in enumerate(layout, 1):
         if pattern.search(plain(line)):
@@ -125,7 +128,7 @@ def _print(lines: Iterator[Line]) -> None:
 
 def _page(lines: Iterator[Line]) -> None:
     """What fits on the terminal is printed; more goes through the pager, as it reads."""
-    height = shutil.get_terminal_size().lines
+    height = os.get_terminal_size(sys.stdout.fileno()).lines  # readline sets LINES, which then stays as it is
     first = list(islice(lines, height))
     pager = os.environ.get("PAGER") or (shutil.which("less") and "less -R")
     if len(first) < height or not pager:

@@ -6,7 +6,7 @@ JSON of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -62,7 +62,7 @@ class Text:
 @dataclass(frozen=True)
 class Column:
     title: str
-    key: str  # its name in JSON
+    key: str  # its name in JSON; "": only on a line
     right: bool = False
     sort: str = ""  # the command that a click on the title types
     form: Callable[[Any], str] | None = None  # how a value is written on a line; JSON has the value itself
@@ -86,14 +86,17 @@ class Array:
     ranges: Sequence[tuple[float, float]] = ()
     shows_all: bool = False  # without ellipses
     offset: tuple[int, ...] = ()  # of its first element in the whole tensor, for @[i,j]
+    part_of: Array | None = None  # what was shown before @[i,j] went to an element that an ellipsis hid
 
 
 @dataclass(frozen=True)
 class Plot:
-    """Named series over steps: (step, value); a bad value is NaN or infinite."""
+    """Named series over steps: (step, value); a value that is NaN or infinite is marked, not drawn. ``bad``: steps that
+    are marked too, though their values (of the finite elements) are drawn."""
 
     title: str
     series: Mapping[str, Sequence[tuple[int, float]]]
+    bad: Collection[int] = ()
 
 
 Block = Text | Table | Array | Plot

@@ -19,8 +19,9 @@ class TableLayout:
     def __init__(self, table: Table, width: int | None) -> None:
         self._columns = [(n, column) for n, column in enumerate(table.columns) if column.is_shown]
         self._rows = table.rows
-        sample = [self._cells(row) for row in self._sample()]
-        self._right = [column.right or _is_numeric(self._sample(), n) for n, column in self._columns]
+        rows = self._sample()
+        sample = [self._cells(row) for row in rows]
+        self._right = [column.right or _is_numeric(rows, n) for n, column in self._columns]
         titles = [len(column.title) for _, column in self._columns]
         self._widths = [max([title, *(_length(row[n]) for row in sample)]) for n, title in enumerate(titles)]
         self._is_cut = width is not None

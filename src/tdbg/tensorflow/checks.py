@@ -22,7 +22,7 @@ _MOST_INPUTS = 16  # as many as native/check.h tells of
 _ENTERS = {"Placeholder": "an argument", "Const": "a constant", "ReadVariableOp": "a variable's value"}
 _UNEXPLAINED = "tdbg: an op made NaN or infinity out of good values (and tdbg failed to say more)"
 
-RawFact = tuple[int, tuple[int, ...], tuple]  # as native/check.c gives them: dtype, dims, fields of a Summary
+RawFact = tuple[int, tuple[int, ...], tuple, float]  # as native/check.c gives them, with the fields of a Summary
 
 
 class BadValueError(tf.errors.InvalidArgumentError):
@@ -46,6 +46,7 @@ class KnownOp(NamedTuple):
     forward: int  # the op that it differentiates
     graph: str
     inputs: Sequence[tuple[int, int]]  # of numbers: which input it is, and which op made it
+    constants: Sequence[tuple[int, int, Fact]] = ()  # of which the numbers are known beforehand
 
 
 class Checks:
@@ -95,8 +96,8 @@ class Checks:
 
     def graph_tensor(self, number: int, slot: int, array: Any, evidence: Sequence[Any], loop: int) -> None:
         """From an observer in Python, of a bad value: raises when the op made it."""
-        output = _fact(array)
-        facts = [_fact(one) for one in evidence]
+        output = fact_of_array(array)
+        facts = [fact_of_array(one) for one in evidence]
         if is_made(output.numbers, [fact.numbers for fact in facts]):
             raise BadValueInGraph(self._text(self._ops[number], slot, loop, output, facts))
 
@@ -107,20 +108,21 @@ class Checks:
 
     def _text(self, op: KnownOp, slot: int, iteration: int, output: Fact, facts: Sequence[Fact]) -> str:
         forward = self._ops.get(op.forward)
-        pairs = list(zip(op.inputs, facts, strict=False))[:_MOST_INPUTS]
+        given = [(index, maker, fact) for (index, maker), fact in zip(op.inputs, facts, strict=False)]
+        given = sorted([*given, *op.constants], key=lambda one: one[0])[:_MOST_INPUTS]
         bad = BadValue(
             kind=op.type,
             name=op.name,
             slot=slot,
             output=output,
-            inputs=[self._input(index, maker, fact) for (index, maker), fact in pairs],
+            inputs=[self._input(index, maker, fact) for index, maker, fact in given],
             stack=[frame for frame in self._sources.frames(op.stack) if not is_own_file(frame.file)],
             phase=op.phase,
             forward=self._line(forward) if forward is not None else None,
             forward_kind=forward.type if forward is not None else "",
             iteration=iteration,
             where=op.graph,
-            more_inputs=len(op.inputs) - len(pairs),
+            more_inputs=len(op.inputs) + len(op.constants) - len(given),
         )
         return message(bad, self.limits)
 
@@ -150,10 +152,10 @@ def is_checked(op_type: str, slot: int) -> bool:
 
 
 def _fact_of(tensor: Any) -> Fact:
-    return _fact(tensor.numpy())
+    return fact_of_array(tensor.numpy())
 
 
-def _fact(array: Any) -> Fact:
+def fact_of_array(array: Any) -> Fact:
     array = np.asarray(array)
     dtype = native.reference.DTYPES.get(array.dtype.name, DType.UNKNOWN)
     numbers = native.summarize(array) if dtype else Summary(array.size, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
@@ -161,7 +163,8 @@ def _fact(array: Any) -> Fact:
 
 
 def _from_raw(fact: RawFact) -> Fact:
-    return Fact(DType(fact[0]), tuple(fact[1]), Summary(*fact[2]))
+    dtype, dims, numbers, magnitude = fact
+    return Fact(DType(dtype), tuple(dims), Summary(*numbers), magnitude)
 
 
 _numbers = itertools.count(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from tdbg.capture.bad_value import Fact
 from tdbg.model import DType, Phase
 from tdbg.tensorflow.signatures import NOT_TRACED
 
@@ -32,6 +33,8 @@ class GraphRecord:
         self.detached, self.compiled = detached, compiled  # detached: a dataset's, which runs apart from any call
         self.ops: dict[str, int] = {}  # op name -> op number
         self.calls: dict[str, tuple[int, Phase, int]] = {}  # not written yet: op name -> stack, phase, forward
+        self.constants: dict[str, Fact] = {}  # finite ones, while a check is on: op name -> its numbers
+        self.checked: set[tuple[str, int]] = set()  # outputs that the check looks at: op name, slot
         self.fresh_reads: set[str] = set()  # variables whose value is known: read or assigned, and not changed since
         self.has_gradient = self.has_update = False
         self.controls: set[tuple[int, int]] = set()  # control edges already written

@@ -27,8 +27,9 @@ from tdbg.tensorflow.choice import Choice
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.graph_record import GraphRecord, NewOp
 from tdbg.tensorflow.held_op import Known, Maker
+from tdbg.tensorflow.known_inputs import NO_INPUTS, KnownInputs, known_inputs, learn_constant, made_by
 from tdbg.tensorflow.observers import NAMES, is_observer
-from tdbg.tensorflow.op_kinds import CALLS, DEBUGGERS, ENTRANCES, RISKY, SILENT, writes_variable
+from tdbg.tensorflow.op_kinds import CALLS, ENTRANCES, RISKY, SILENT, writes_variable
 
 _OBSERVER_NAME = re.compile(re.escape(NAMES) + r"(\d+)_\d+")
 
@@ -96,8 +97,11 @@ class Graphs:
         op = NewOp(self._next_op(), op_type, name, inputs, attrs, outputs, dtypes, stack, phase, forward)
         record.ops[name] = op.number
         self._mark(graph, record, phase)
+        checked = self._choice.checked(self.checks, op) if not record.compiled else []
+        holds = self.breaks is not None and self.breaks.is_on  # and then shows the inputs whole
+        known = known_inputs(self._observers, record, op) if checked and not holds else NO_INPUTS
         if self.checks is not None:
-            self.checks.learn(op.number, self._known(graph, record, op))
+            self.checks.learn(op.number, self._known(graph, record, op, known))
         if op_type in CALLS:  # taking its gradient may give it more inputs, so it is written when the graph is finished
             record.calls[name] = stack, phase, forward
             return None
@@ -105,7 +109,6 @@ class Graphs:
         self._write_op(record, op, observed=bool(slots))
         if op_type == "Const" and op.dtypes[0].is_floating and not self._every_op and self._keeps_rows:
             self._constant(record, op)
-        checked = self._choice.checked(self.checks, op)
         held = self._may_hold(graph, record, op, slots)
         if not (slots or checked or held) or record.compiled:
             return None
@@ -114,7 +117,7 @@ class Graphs:
             slots = []
             if not (checked or held):
                 return None
-        return self._observe(graph, record, op, slots, checked, held)
+        return self._observe(graph, record, op, slots, checked, held, known)
 
     def _may_hold(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> list[int]:
         """The outputs that no row is made of and that may hold the program."""
@@ -123,7 +126,7 @@ class Graphs:
         inputs = []
         for index, tensor in enumerate(op.inputs):
             if code_of(tensor.dtype).is_number:
-                name, slot = _made_by(tensor)
+                name, slot = made_by(tensor)
                 inputs.append((index, Maker(record.ops.get(name, -1), slot)))
         device = op.outputs[0].device if op.outputs else ""
         known = Known(
@@ -133,11 +136,17 @@ class Graphs:
         may_hold = self.breaks.learn(op.number, known, slots)
         return [slot for slot in may_hold if slot not in slots and not op.type.startswith("Placeholder")]
 
-    def _known(self, graph: Any, record: GraphRecord, op: NewOp) -> KnownOp:
+    def _known(self, graph: Any, record: GraphRecord, op: NewOp, known: KnownInputs = NO_INPUTS) -> KnownOp:
         """Makers are looked up now: in a finished graph the ops are gone."""
-        evidence = [(index, t) for index, t in enumerate(op.inputs) if code_of(t.dtype).is_number]
-        inputs = [(index, record.ops.get(_made_by(t)[0], -1)) for index, t in evidence]
-        return KnownOp(op.type, self._user_name(op), op.stack, op.phase, op.forward, graph.name, inputs)
+        if op.type == "Const" and op.dtypes[0].is_floating:
+            learn_constant(record, op)
+        makers = {
+            index: record.ops.get(made_by(t)[0], -1) for index, t in enumerate(op.inputs) if code_of(t.dtype).is_number
+        }
+        evidence = [index for index in makers if index not in known.remembered and index not in known.constants]
+        inputs = [(index, makers[index]) for index in [*known.remembered, *evidence]]  # as native/check.c has them
+        constants = [(index, makers[index], fact) for index, fact in known.constants.items()]
+        return KnownOp(op.type, self._user_name(op), op.stack, op.phase, op.forward, graph.name, inputs, constants)
 
     def _mark(self, graph: Any, record: GraphRecord, phase: Phase) -> None:
         if phase not in (Phase.BACKWARD, Phase.UPDATE):
@@ -216,14 +225,19 @@ class Graphs:
             ids = [op, slot, record.number, flag, int(record.detached)]
             record.watches.append(self._observers.watch(graph, outputs[slot], ids, evidence).name)
 
-    def _evidence(self, op: NewOp, is_checked: bool = False) -> list[Any]:
-        return [t for t in op.inputs if code_of(t.dtype).is_number] if op.type in RISKY or is_checked else []
+    def _evidence(self, op: NewOp, is_checked: bool = False, known: KnownInputs = NO_INPUTS) -> list[Any]:
+        if op.type not in RISKY and not is_checked:
+            return []
+        without = {*known.remembered, *known.constants}
+        return [t for index, t in enumerate(op.inputs) if code_of(t.dtype).is_number and index not in without]
 
     def _observe(
-        self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int], checked: list[int], held: list[int]
-    ) -> list[Any]:
+        self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int], checked: list[int], held: list[int],
+        known: KnownInputs,
+    ) -> list[Any]:  # fmt: skip
         is_shown = self.breaks is not None and self.breaks.takes_inputs(op.number)
-        evidence = self._evidence(op, bool(checked) or is_shown)
+        evidence = self._evidence(op, bool(checked) or is_shown, known)
+        record.checked.update((op.name, slot) for slot in checked)
         replaced = list(op.outputs)
         flags = int(Flag.INPUT) if op.type in ENTRANCES else 0
         for slot in sorted({*slots, *checked, *held}):
@@ -244,13 +258,13 @@ class Graphs:
         record = self._records.get(getattr(op, "graph", None))
         if record is None:
             return -1
-        name = _made_by(op.outputs[0])[0] if op.outputs else op.name
+        name = made_by(op.outputs[0])[0] if op.outputs else op.name
         return record.ops.get(name, -1)
 
     # ---- rows
 
     def _write_op(self, record: GraphRecord, op: NewOp, observed: bool) -> None:
-        sources = [_made_by(t) for t in op.inputs]
+        sources = [made_by(t) for t in op.inputs]
         self._recorder.add(
             "ops",
             (
@@ -313,7 +327,7 @@ class Graphs:
                     if min(edge) >= 0 and edge not in record.controls:
                         record.controls.add(edge)
                         self._recorder.add("controls", edge)
-            results = [_made_by(t) for t in graph.outputs]
+            results = [made_by(t) for t in graph.outputs]
             self._functions[name] = record
             self._recorder.add(
                 "functions",
@@ -346,15 +360,6 @@ class Graphs:
 
 def _is_dataset(graph: Any) -> bool:
     return "Dataset_" in (getattr(graph, "name", "") or "")
-
-
-def _made_by(tensor: Any) -> tuple[str, int]:
-    """(op name, slot) of the user's own tensor, looking through observers."""
-    op = tensor.op
-    while is_observer(op) or op.type in DEBUGGERS:
-        tensor = op.inputs[0]
-        op = tensor.op
-    return op.name, tensor.value_index
 
 
 def _callees(op: Any) -> list[str]:

@@ -70,6 +70,7 @@ class NativeObservers:
 
     def __init__(self, lib: Any) -> None:
         register(lib)
+        self.remember = lib.remember_input  # see native/remembered.h: instead of taking an input along
 
     def _insert(self, kind: str, graph: Any, tensor: Any, ids: Sequence[int], evidence: Sequence[Any]) -> Any:
         """A graph gets an observer on most of its tensors, so this takes the short way, through TensorFlow's C API.
@@ -109,6 +110,7 @@ class PythonObservers:
     """The same through TensorFlow's own PyFunc: slower, for machines without the compiled extension."""
 
     name = "python"
+    remember = None
 
     def __init__(self, lib: Any) -> None:
         self._lib = lib

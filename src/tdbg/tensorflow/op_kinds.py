@@ -25,6 +25,15 @@ RISKY = frozenset(
     FusedBatchNormGradV3 CTCLoss CTCLossV2 PyFunc PyFuncStateless EagerPyFunc""".split()
 )
 
+# They can compute in the memory of an input, while nobody else holds it. Each with what its magnitude follows from,
+# as native/remembered.h numbers it: nothing, or the sum, the product or the square of the sum of its inputs'.
+IN_PLACE = (
+    dict.fromkeys("MulNoNan TanhGrad SigmoidGrad GeluGrad SeluGrad EluGrad SoftsignGrad Gelu".split(), 0)
+    | dict.fromkeys("Add AddV2 AddN Sub BiasAdd Cast".split(), 1)
+    | {"Mul": 2}
+    | dict.fromkeys("Square SquaredDifference".split(), 3)
+)
+
 # Good inputs never give a bad output. Mode health, the cheapest, looks at their inputs and leaves them out.
 SAFE = frozenset(
     """Neg Abs Sign Relu Relu6 ReluGrad Relu6Grad LeakyRelu LeakyReluGrad Elu Selu Sigmoid Tanh Softsign Erf Erfc Sin

@@ -13,6 +13,7 @@ from tdbg.shell.linked import linked, place, step_link
 from tdbg.shell.result import Cell, Column, Mapped, Result, Span, Table, text
 
 _SAID = {"bad_values": "outputs with bad values", "retrace": "tracings again", "shape_change": "changed shapes"}
+_HIDDEN = ("step", "seq", "process", "op", "file", "line")
 _STYLES = {"bad_values": "nan", "retrace": "warning", "shape_change": "warning"}
 
 
@@ -38,13 +39,13 @@ class Command(command.Command):
         menu = [Span(f"{kind} {count:,}", "name", f"alerts -k {kind}") for kind, count in counts.items() if count]
         headline = f"{len(shown):,} alert{'s' * (len(shown) != 1)}" + (f" ({said})" if said else "")
         if not shown:
-            return Result([text(Span(headline, "good"), data={"counts": counts})], menu)
+            return Result([text(Span(headline, "good"), data=[])], menu)
         columns = [
             Column("Kind", "kind"),
-            Column("Step", "step", right=True),
-            Column("Line", "place"),
+            Column("Step", "", right=True),
+            Column("Line", ""),
             Column("", "text"),
-            *(Column("", key, is_shown=False) for key in ("seq", "op", "file", "line")),
+            *(Column("", key, is_shown=False) for key in _HIDDEN),
         ]
         ops = {process.index: Ops(trace, process.index) for process in trace.processes}
 
@@ -52,11 +53,11 @@ class Command(command.Command):
             at = ops[one["process"]].at.get(one["op"], -1)
             return _row(one, ops[one["process"]].names[at] if at >= 0 else "", step_link(shell.scene, one["step"]))
 
-        return Result([text(f"{headline}:", data={"counts": counts}), Table(columns, Mapped(shown, row))], menu)
+        return Result([text(f"{headline}:"), Table(columns, Mapped(shown, row))], menu)
 
 
 def _row(row: dict[str, Any], node: str, link: str) -> list[Cell]:
     kind = Span(row["kind"], _STYLES[row["kind"]])
     step = Span(str(row["step"]), "name" if link else "", link) if row["step"] >= 0 else None
     said = linked(row["text"], {node: f"ni -t {quoted(node)}"} if node else {})
-    return [kind, step, place(row["file"], row["line"]), said, *(row[key] for key in ("seq", "op", "file", "line"))]
+    return [kind, step, place(row["file"], row["line"]), said, *(row[key] for key in _HIDDEN)]

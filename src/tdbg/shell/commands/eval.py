@@ -32,6 +32,7 @@ class Command(command.Command):
 
     name = "eval"
     aliases = ("ev",)
+    page_lines = 7
     is_raw = True
     examples = (
         ('eval "np.matmul((`Softmax:0` / `Softmax:0`).T, `Softmax:0`)"', "a product of matrices"),

@@ -11,7 +11,7 @@ from tdbg.shell.result import Cell, Column, Result, Span, Table, text
 from tdbg.shell.sparkline import sparkline
 from tdbg.shell.traced import trace_scene
 
-_BARS = 30
+_LEAST_BARS, _MOST_BARS, _OTHER_COLUMNS = 10, 40, 76
 
 
 class Command(command.Command):
@@ -40,19 +40,21 @@ class Command(command.Command):
             Column("norm first", "first", right=True),
             Column("last finite", "last", right=True),
             Column("most", "most", right=True),
-            Column("bad steps", "bad", right=True),
-            Column("over steps", "chart"),
+            Column("bad steps", "", right=True),
+            Column("", "bad_steps", is_shown=False),
+            Column("over steps", ""),
         ]
+        bars = min(max((shell.width or _MOST_BARS + _OTHER_COLUMNS) - _OTHER_COLUMNS, _LEAST_BARS), _MOST_BARS)
         each = f"; {series.steps_per_point} steps share a point" if series.steps_per_point > 1 else ""
         headline = f"Norms of {len(curves)} {what} over steps{each}"
         other = Span("gradients", "name", "grad") if args.weights else Span("weights", "name", "grad -w")
-        return Result([text(headline, data=headline), Table(columns, [_row(curve) for curve in curves])], [other])
+        return Result([text(headline), Table(columns, [_row(curve, bars) for curve in curves])], [other])
 
 
-def _row(curve: Curve) -> list[Cell]:
+def _row(curve: Curve, bars: int) -> list[Cell]:
     finite = [point.value for point in curve.points if point.value is not None]
     drawn = [(point.step, math.nan if point.bad or point.value is None else point.value) for point in curve.points]
     bad = sum(1 for point in curve.points if point.bad)
     first, last = (finite[0], finite[-1]) if finite else (None, None)
     bad_steps = Span(f"{bad:,}", "nan") if bad else 0
-    return [Span(curve.name, "name"), first, last, max(finite, default=None), bad_steps, sparkline(drawn, _BARS)]
+    return [Span(curve.name, "name"), first, last, max(finite, default=None), bad_steps, bad, sparkline(drawn, bars)]

@@ -12,12 +12,13 @@ from tdbg.shell.result import Line, Result, Span, text
 
 
 class Command(command.Command):
-    """Says what is not healthy in training: dead units, gradients that vanish or explode, labels that do not fit, …
+    """Says what is not healthy in training, such as dead units or gradients that vanish or explode.
 
     Each alert has its line, the numbers, why it matters and what to do. Rules that could not be asked are listed.
     """
 
     name = "health"
+    page_lines = 2
     examples = (("health", "all rules"),)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:

@@ -40,35 +40,37 @@ class Command(command.Command):
         curve, width = find_history(scene.trace(), scene.process, name)
         if not curve.points:
             raise TdbgError(f"no step of this trace has numbers of {name}; lt lists what was recorded")
-        bad = [point.step for point in curve.points if point.bad]
+        bad_steps = [point.step for point in curve.points if point.bad]
         lines: list = [(Span("History of "), Span(name, "name"), Span(f", {len(curve.points):,} steps"))]
-        if bad:
-            said = f"bad in {len(bad):,} of them, first in step {bad[0]}"
-            lines.append((Span(f"  {said}", "nan", step_link(shell.scene, bad[0], f"pt -s {quoted(name)}")),))
+        if bad_steps:
+            said = f"bad in {len(bad_steps):,} of them, first in step {bad_steps[0]}"
+            lines.append((Span(f"  {said}", "nan", step_link(shell.scene, bad_steps[0], f"pt -s {quoted(name)}")),))
         if width > 1:
             lines.append((Span(f"  {width} neighbouring steps are one point", "dim"),))
         series = [(point.step, _value(point, args.quantity)) for point in curve.points]
-        blocks: list[Block] = [text(*lines, (), data={"tensor": name, "bad_steps": bad, "steps_per_point": width})]
+        blocks: list[Block] = [
+            text(*lines, (), data={"tensor": name, "bad_steps": bad_steps, "steps_per_point": width})
+        ]
         if any(value is not None for _, value in series):
             plotted = [(step, float("nan") if value is None else value) for step, value in series]
-            blocks += [Plot(args.quantity, {name: plotted}), text(())]
+            blocks += [Plot(args.quantity, {name: plotted}, bad_steps), text(())]
 
         def row(point: Point) -> list[Cell]:
             link = step_link(shell.scene, point.step, f"pt -s {quoted(name)}")
             step = Span(str(point.step), "name" if link else "", link)
-            return [step, point.value, point.low, point.high, Span(f"{point.bad:,}", "nan") if point.bad else 0]
+            bad = Span(f"{point.bad:,}", "nan") if point.bad else 0
+            return [step, point.step, point.value, point.low, point.high, bad, point.bad]
 
-        columns = [Column("Step", "step", right=True)]
-        columns += [Column(title, title, right=True) for title in ("mean", "min", "max", "bad")]
+        columns = [Column("Step", "", right=True), Column("", "step", is_shown=False)]
+        columns += [Column(title, title, right=True) for title in ("mean", "min", "max")]
+        columns += [Column("bad", "", right=True), Column("", "bad", is_shown=False)]
         blocks.append(Table(columns, Mapped(curve.points, row)))
         menu = [Span(one, "name", f"history -q {one} {quoted(name)}") for one in _QUANTITIES]
         return Result(blocks, [*menu, Span("where", "name", f"where {quoted(name)}")])
 
 
 def _value(point: Point, quantity: str) -> float | None:
-    """NaN marks a bad step; None: not measured."""
-    if point.bad:
-        return float("nan")
+    """Of the finite elements; None: there are none, or they were not measured."""
     if quantity == "mean":
         return point.value
     if point.low is None or point.high is None:

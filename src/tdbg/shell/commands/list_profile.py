@@ -35,7 +35,7 @@ class Command(command.Command):
         ("lp", "all ops, in the order in which they began"),
         ("lp -s op_time -r", "the slowest first"),
         ("lp -e '>100us' -t MatMul", "matrix products that took long"),
-        ("lp -f .*train.py --min_lineno 4 --max_lineno 7", "ops of some lines"),
+        ("lp -f .*mnist.* --min_lineno 40 --max_lineno 45", "ops of some lines"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:

@@ -23,11 +23,12 @@ class Command(command.Command):
 
     name = "list_tensors"
     aliases = ("lt",)
+    page_lines = 3  # in which order later tensors come differs from run to run
     examples = (
         ("lt", "all tensors, in the order of time"),
         ("lt -f has_inf_or_nan", "those that hold NaN or an infinity"),
         ("lt -f 'max_abs > 100'", "those that meet a condition"),
-        ("lt -n .*dense.* -t MatMul", "by name and op type"),
+        ("lt -n .*hidden.* -t MatMul", "by name and op type"),
         ("lt -s dump_size -r", "the largest first"),
     )
 
@@ -107,6 +108,7 @@ def _row(seen: Seen) -> list[Cell]:
     numbers = seen.numbers
     counts = (numbers.nan, numbers.neg_inf, numbers.pos_inf) if numbers else (None, None, None)
     shape = None if seen.shape is None else "×".join(map(str, seen.shape))
-    name = Span(seen.tensor, "name", f"pt {command.quoted(seen.tensor)}")
+    number = f" -n {seen.number}" if seen.number else ""
+    name = Span(seen.tensor, "name", f"pt {command.quoted(seen.tensor)}{number}")
     shown = (round(seen.time, 3), seen.size, Span(seen.op_type, "op"), name, bad_spans(seen))
     return [*shown, seen.step, seen.dtype, shape, *counts]

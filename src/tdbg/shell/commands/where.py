@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 
 from tdbg.errors import TdbgError
-from tdbg.query.origin_path import Stop, find_way
+from tdbg.query.origin_path import Stop, Way, find_way
 from tdbg.scene import Seen
 from tdbg.shell import command
 from tdbg.shell.command import quoted
 from tdbg.shell.linked import linked, place, places
-from tdbg.shell.result import Cell, Column, Result, Span, Table, text
+from tdbg.shell.result import Cell, Column, Line, Result, Span, Table, Text, text
 from tdbg.shell.tensor_name import TensorName
 from tdbg.shell.traced import trace_scene
+
+_MOST_INPUTS = 4
+_HIDDEN = ("seq", "bad", "min", "max", "file", "line", "source")
+_COLUMNS = [
+    Column("", ""),
+    Column("Step", "step", right=True),
+    Column("Tensor name", "tensor"),
+    Column("Op type", "op_type"),
+    Column("Elements", ""),
+    Column("Line", ""),
+    *(Column("", key, is_shown=False) for key in _HIDDEN),
+]
 
 
 class Command(command.Command):
@@ -24,7 +37,11 @@ class Command(command.Command):
     """
 
     name = "where"
-    examples = (("where cross_entropy/mul:0", "back to the op that made the infinity"), ("where -n 0 Softmax:0", ""))
+    page_lines = 8
+    examples = (
+        ("where cross_entropy/mul:0", "back to the op that made the infinity"),
+        ("where -n 0 Softmax:0", "the first of several dumps"),
+    )
 
     def prepare_parser(self, parser: command.Parser) -> None:
         parser.add_argument("tensor", metavar="TENSOR", help="node:slot")
@@ -34,37 +51,34 @@ class Command(command.Command):
     def run(self, shell: command.Context, args: Namespace) -> Result:
         scene = trace_scene(shell)
         name = TensorName.parse(args.tensor).tensor
-        all_seen = scene.seen(name)
-        if args.number is not None and not 0 <= args.number < len(all_seen):
-            raise TdbgError(f"-n {args.number}: {name} has {len(all_seen)} dump(s), counted from 0")
-        seen = _chosen(all_seen) if args.number is None else all_seen[args.number]
+        seen = _chosen(scene.seen(name), args.number, name)
         way = find_way(scene.trace(), scene.process, seen.seq)
-        columns = [
-            Column("", "place"),
-            Column("Step", "step", right=True),
-            Column("Tensor name", "tensor"),
-            Column("Op type", "op_type"),
-            Column("Elements", "elements"),
-            Column("Line", "line"),
-            Column("", "source"),
-        ]
         rows = [_row(stop, n, len(way.stops)) for n, stop in enumerate(way.stops)]
-        facts = [fact.as_text() for fact in way.inputs[:4]]
-        links = places(fact.frame for fact in way.inputs)
-        last = way.stops[-1]
-        ending = [
-            (Span(way.end, "warning" if last.row.is_bad else ""),),
-            *(linked(f"  {fact}", links) for fact in facts),
-        ]
-        title = (Span("Where "), Span(seen.tensor, "name"), Span(" came from, the tensor itself first:"))
-        data = {"end": way.end, "inputs": facts}
+        first, last = way.stops[0].row, way.stops[-1]
+        later = f", from the first time that it was bad, step {first.step}" if first.seq != seen.seq else ""
+        title = (Span("Where "), Span(seen.tensor, "name"), Span(f" came from{later}, the tensor itself first:"))
         menu = [Span("why", "name", "why"), Span("print_tensor", "name", f"pt -s {quoted(last.tensor)}")]
-        return Result([text(title, data=seen.tensor), Table(columns, rows), text((), *ending, data=data)], menu)
+        return Result([text(title), Table(_COLUMNS, rows), _ending(way)], menu)
 
 
-def _chosen(all_seen: object) -> Seen:
-    found = list(all_seen)  # type: ignore[call-overload]
-    return next((seen for seen in found if seen.is_bad), found[-1])
+def _chosen(all_seen: Sequence[Seen], number: int | None, name: str) -> Seen:
+    if number is None:
+        return next((seen for seen in all_seen if seen.is_bad), all_seen[-1])
+    if not 0 <= number < len(all_seen):
+        raise TdbgError(f"-n {number}: {name} has {len(all_seen):,} dump{'s' * (len(all_seen) != 1)}, counted from 0")
+    return all_seen[number]
+
+
+def _ending(way: Way) -> Text:
+    last = way.stops[-1]
+    facts = [fact.as_text() for fact in way.inputs[:_MOST_INPUTS]]
+    links = places(fact.frame for fact in way.inputs)
+    lines: list[Line] = [()]
+    if last.frame is not None:
+        lines.append((Span(" -> "), place(last.frame.file, last.frame.line), Span(f"  {last.source}", "code")))
+    lines.append((Span(f"    {way.end}", "warning" if last.row.is_bad else ""),))
+    lines += [linked(f"    {fact}", links) for fact in facts]
+    return Text(lines, {"end": way.end, "inputs": facts})
 
 
 def _row(stop: Stop, at: int, count: int) -> list[Cell]:
@@ -76,15 +90,13 @@ def _row(stop: Stop, at: int, count: int) -> list[Cell]:
         elements = f"{row.min:.4g} … {row.max:.4g}"
     else:
         elements = None
-    name = Span(stop.tensor, "name", f"pt {quoted(stop.tensor)}")
-    where = place(stop.frame.file, stop.frame.line) if stop.frame else None
-    op_type = Span(stop.op.type, "op")
+    facts = stop.as_dict()
     return [
         Span(mark, "warning" if at == count - 1 else "dim"),
         row.step,
-        name,
-        op_type,
+        Span(stop.tensor, "name", f"pt {quoted(stop.tensor)}"),
+        Span(stop.op.type, "op"),
         elements,
-        where,
-        Span(stop.source, "code"),
+        place(stop.frame.file, stop.frame.line) if stop.frame else None,
+        *(facts[key] for key in _HIDDEN),
     ]
