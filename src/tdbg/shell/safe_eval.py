@@ -116,10 +116,12 @@ class _Evaluator:
         )
 
     def _of_tuple(self, node: ast.Tuple) -> tuple:
-        return tuple(self._part(one) for one in node.elts)
+        return tuple(self._of_list(node))
 
-    def _of_list(self, node: ast.List) -> list:
-        return [self._part(one) for one in node.elts]
+    def _of_list(self, node: ast.List | ast.Tuple) -> list:
+        parts = [self._part(one) for one in node.elts]
+        _check_size(numpy_words.size(parts))
+        return parts
 
     def _part(self, node: ast.expr) -> Any:
         part = self.value(node)
@@ -347,5 +349,5 @@ def _checked(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         _check_bits(value.bit_length())
     if isinstance(value, np.ndarray):
-        _check_size(value.size)
+        _check_size(numpy_words.size(value))
     return value

@@ -151,6 +151,13 @@ huge[:, None] == huge
 x[np.zeros(10**8, int)]
 np.percentile(huge, huge, 0)
 np.clip(huge[:, None], huge, huge)
+np.sum(np.ones((10**10, 0)), axis=1)
+np.zeros((0, 10**10)).sum(axis=0)
+x[:0].reshape(10**12, 0)
+np.array_split(x, 10**9)
+np.array([[huge, huge], [huge, huge]])
+[huge, huge] + [huge, huge]
+np.stack([huge, huge])
 words * 2
 words + words
 np.multiply(words, 10**9)

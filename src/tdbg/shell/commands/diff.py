@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 
 from tdbg.query.diff import compare
@@ -28,7 +29,7 @@ class Command(command.Command):
         parser.add_argument("--exact", action="store_true", help="every bit counts: rounding is a difference, too")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        diff = compare(shell.scene.trace(), shell.open_scene(args.other).trace(), exact=args.exact)
+        diff = compare(shell.scene.trace(), shell.open_scene(os.path.expanduser(args.other)).trace(), exact=args.exact)
         links = places([diff.parting.first.frame]) if diff.parting else {}
         texts = diff_lines(diff, _WIDE)
         shown = [linked(line, links, "title" if line.startswith("tdbg: ") else "") for line in texts]

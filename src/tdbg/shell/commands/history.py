@@ -40,8 +40,9 @@ class Command(command.Command):
         curve, width = find_history(scene.trace(), scene.process, name)
         if not curve.points:
             raise TdbgError(f"no step of this trace has numbers of {name}; lt lists what was recorded")
+        count = len(curve.points)
         bad_steps = [point.step for point in curve.points if point.bad]
-        lines: list = [(Span("History of "), Span(name, "name"), Span(f", {len(curve.points):,} steps"))]
+        lines: list = [(Span("History of "), Span(name, "name"), Span(f", {count:,} step{'s' * (count != 1)}"))]
         if bad_steps:
             said = f"bad in {len(bad_steps):,} of them, first in step {bad_steps[0]}"
             lines.append((Span(f"  {said}", "nan", step_link(shell.scene, bad_steps[0], f"pt -s {quoted(name)}")),))
