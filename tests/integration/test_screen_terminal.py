@@ -117,7 +117,7 @@ def test_looking_around_in_a_trace(folder):
         sane(terminal)
 
         terminal.type("TERM=dumb python -m tdbg shell modèle.tdbg")
-        terminal.wait_for("tdbg> ")
+        terminal.wait_for("exit leaves", "tdbg>")
         assert terminal.fact("alternate_on") == "0"
         terminal.type("version")
         terminal.wait_for("tdbg 0.")
@@ -154,6 +154,7 @@ def test_a_program_that_is_held_on_a_thread_of_tensorflow_and_prints(folder):
         terminal.keys("C-c")
         terminal.wait_for("[r] run on")
         terminal.keys("Escape")
+        terminal.wait_for("tdbg>", gone="[r] run on")
         terminal.type("run")
         text = terminal.wait_for("status 0")
         printed = [f"{who} {n}" for n in range(3) for who in ("python", "C", "error")]
