@@ -94,9 +94,7 @@ class Holder:
         try:
             self._flush()
             scene = control.scene_at(self._trace, self._pid, step)
-            pause = Pause(
-                held.kind, held.headline, HeldScene(scene, held.tensors, held.headline), held.first, held.lines
-            )
+            pause = Pause(held.kind, held.headline, HeldScene(scene, held.tensors), held.first, held.lines)
             while True:
                 action = self._ask(pause)
                 try:
