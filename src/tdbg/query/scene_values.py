@@ -81,8 +81,11 @@ class Values:
     def _how_to_keep(self, seen: Seen) -> str:
         info = self._trace.processes[self._process].info
         what = f"the elements of {seen.tensor} were not kept"
-        if info.get("imported"):
-            return f"{what}; import the dumps again with --values to have them"
+        imported = info.get("imported") or {}
+        if imported.get("format") == "tfdbg2":
+            return f"{what}; TensorFlow keeps them with tensor_debug_mode='FULL_TENSOR'"
+        if imported:
+            return f"{what}; import the dumps again with: tdbg import --values"
         steps = f"--steps {seen.step}:{seen.step + 1} " if seen.step >= 0 else ""
         names = shlex.quote(f"^{re.escape(self._program.ops[seen.key.op].name)}$")
         words = f"tdbg run --mode full {steps}--names {names} {program_words(info)}"

@@ -68,6 +68,7 @@ def test_patterns_find_ops_by_what_the_runtime_made_them_of(tmp_path):
     assert names(scene.tensors(Selection(op_pattern="Abs|Relu"))) == ["hidden/Relu:0", "root:0"]
     assert names(scene.tensors(Selection(node_pattern="hidden/MatMul"))) == ["hidden/Relu:0"]
     assert names(scene.tensors(Selection(node_pattern="root/unary"))) == ["root:0"]
+    assert names(scene.tensors(Selection(filter='name == "root" and max > 0'))) == ["root:0"]
 
 
 def test_names_of_what_the_runtime_renamed_or_made_part_of_another_op(tmp_path):
