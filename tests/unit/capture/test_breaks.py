@@ -30,6 +30,7 @@ def test_all_count_until_something_else_is_said(breaks: Breaks) -> None:
 def test_a_filter_counts_alone_until_the_program_goes_on_again(breaks: Breaks) -> None:
     breaks.obey(Action(until_filter="has_inf_or_nan", exclude_nodes="grad"), 3, {})
     (one,) = breaks.active(3)
+    assert not breaks.hold_lines(3)
     assert (one.text, one.expression.text) == ("has_inf_or_nan", "bad")
     assert one.leaves_out("gradients/Mul")
     assert not one.leaves_out("loss/gradients")
@@ -46,7 +47,9 @@ def test_a_filter_may_be_a_function(breaks: Breaks) -> None:
 
 
 def test_steps_without_being_held(breaks: Breaks) -> None:
+    assert breaks.hold_lines(5)
     breaks.obey(Action(times=3), 5, {})
+    assert not breaks.hold_lines(7)
     assert not breaks.begins(6)
     assert texts(breaks, 7) == []
     assert breaks.begins(8)
