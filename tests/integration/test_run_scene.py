@@ -198,6 +198,7 @@ def test_a_profiled_run_and_one_that_failed():
 
     def look_at_error(scene):
         assert "Op:  total (AddV2)" in scene.run_info().error
+        assert scene.run_info().error[-1] == "Look: ni -a -d -t total; li -r total; lt"
         assert scene.value(scene.seen("exp:0")[0]).shape == (2,)
 
     prompt = scenes_of(build, look_after=look_at_error)
