@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tdbg.errors import TdbgError
+from tdbg.nearest import did_you_mean
 from tdbg.query.compositions import PARTS
-from tdbg.query.nearest import did_you_mean
 from tdbg.query.program import function_name
 from tdbg.store.reader import Trace
 
@@ -91,6 +91,13 @@ class Ops:
             if times[int(self.graphs[place]), name] == 1:
                 shown[place] = name
         return shown
+
+    def name_of(self, op: int, is_input: bool = False) -> str:
+        """The user's name of an op, or of what an eager op was given; "" when there is no such op."""
+        at = self.at.get(op, -1)
+        if at < 0:
+            return ""
+        return self.shown[at] + (INPUT if is_input and self.graphs[at] < 0 else "")
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:
