@@ -17,6 +17,7 @@ ALLOWED = {
     "model": set(),
     "frames": {"model"},
     "op_types": set(),
+    "nearest": set(),
     "scene": {"model"},
     "expressions": {"errors", "model"},
     "config": {"errors", "model", "expressions"},
@@ -26,6 +27,7 @@ ALLOWED = {
     "tensorflow": {
         "errors",
         "model",
+        "nearest",
         "frames",
         "op_types",
         "expressions",
@@ -40,7 +42,7 @@ ALLOWED = {
     "debug_events": {"errors", "model", "frames", "op_types", "native", "store"},
     "dumps": {"errors", "model", "frames", "op_types", "native", "store", "debug_events"},
     "recording": {"errors", "config", "capture", "store", "query"},
-    "query": {"errors", "model", "frames", "expressions", "scene", "store"},
+    "query": {"errors", "model", "nearest", "frames", "expressions", "scene", "store"},
     "shell": {"errors", "model", "expressions", "scene", "config", "native", "capture", "store", "query"},
     "report": {"errors", "model", "store", "query"},
     "commands": {

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tdbg.errors import TdbgError
+from tdbg.nearest import did_you_mean
 from tdbg.query.compositions import PARTS
-from tdbg.query.nearest import did_you_mean
 from tdbg.query.program import function_name
 from tdbg.store.reader import Trace
 

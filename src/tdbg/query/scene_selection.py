@@ -10,7 +10,7 @@ import numpy as np
 from tdbg import expressions
 from tdbg.errors import TdbgError
 from tdbg.model import Flag
-from tdbg.query.nearest import did_you_mean
+from tdbg.nearest import did_you_mean
 from tdbg.query.rows import Rows
 from tdbg.query.scene_ops import Ops
 from tdbg.query.scene_tensors import sizes_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from tdbg.errors import TdbgError
 from tdbg.model import Flag, Frame
-from tdbg.query.nearest import did_you_mean
+from tdbg.nearest import did_you_mean
 from tdbg.query.program import Program
 from tdbg.query.scene_ops import Ops
 from tdbg.query.scene_selection import Rowset

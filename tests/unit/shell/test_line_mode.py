@@ -96,6 +96,17 @@ def test_what_cannot_be_read_when_its_line_comes_is_an_error(monkeypatch, capsys
     assert capsys.readouterr().out == "ERROR: this part of the trace is damaged\n"
 
 
+def test_without_an_input_or_an_output_nothing_is_asked(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert LineMode(engine()).loop() is None
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\nver\n"), encoding="utf-8"))
+    assert LineMode(engine()).loop() is None
+    assert "ERROR: this line is no text (UTF-8)" in capsys.readouterr().out
+    typed(monkeypatch, "lt\nrun\n")
+    monkeypatch.setattr(sys, "stdout", None)
+    assert LineMode(engine(is_held=True)).loop() == Action()
+
+
 def test_an_action_ends_the_loop(monkeypatch):
     typed(monkeypatch, "lt; run -t 2; lt\nexit\n")
     assert LineMode(engine(is_held=True)).loop() == Action(times=2)

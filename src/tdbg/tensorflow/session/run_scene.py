@@ -11,10 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tdbg.capture.source import script_of
 from tdbg.dumps.importer import import_dumps
 from tdbg.dumps.names import node_of
-from tdbg.errors import TdbgError, did_you_mean
+from tdbg.errors import TdbgError
 from tdbg.model import ProfiledNode
+from tdbg.nearest import did_you_mean
 from tdbg.recording import open_trace
 from tdbg.scene import Moment, Node, RunInfo, Seen, Selection, SourceFile, SourceLine, TensorFilter, Tensors
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir
@@ -54,7 +56,7 @@ class RunScene:
         """``error`` is a tf.errors.OpError, ``metadata`` the RunMetadata of a profiled run."""
         self._call, self._dump, self._error, self._metadata = call, dump, error, metadata
         self._forget: Callable[[], Any] = lambda: None
-        self.title = call.description
+        self.title = script_of()
         self.filters = call.filters
         self._feeds = Feeds(call.feed_dict)
         self._client = ClientNodes(call.graph)
@@ -75,7 +77,7 @@ class RunScene:
     def moment(self) -> Moment:
         seen = self._tensors
         tensors, bad = (len(seen.data), seen.known_bad) if seen is not None else (0, 0)
-        return Moment("run", self._call.number, self.title, tensors, bad, 0.0)
+        return Moment("run", self._call.number, self._call.description, tensors, bad, 0.0)
 
     def go(self, number: int | None) -> None:
         if number not in (None, self._call.number):
@@ -133,7 +135,7 @@ class RunScene:
                 f"{tensor} was not computed by itself in this run: it was not needed, not watched, computed beforehand "
                 "or merged into another op; lt lists what there is"
             )
-        return f"no tensor {tensor!r} in this run{near or '; lt lists those that there are'}"
+        return f"no tensor {tensor!r} in this run; {near or 'lt lists those that there are'}"
 
     def value(self, seen: Seen) -> Any:
         if self._tensors is None:
@@ -153,7 +155,7 @@ class RunScene:
         found = self._nodes.node(name) or self._nodes.node(plain) or self._client.node(plain)
         if found is None:
             near = did_you_mean(plain, self.node_names())
-            raise TdbgError(f"no node {plain!r} in this run{near or '; lt lists what was computed'}")
+            raise TdbgError(f"no node {plain!r} in this run; {near or 'lt lists what was computed'}")
         return found
 
     # ---- sources
@@ -179,7 +181,7 @@ class RunScene:
     def run_info(self) -> RunInfo:
         names = flattened_names(self._call.fetches)
         return RunInfo(
-            self.title,
+            self._call.description,
             [name for name in names if ":" in name],
             [name for name in names if ":" not in name],
             list(self._feeds),
@@ -187,7 +189,13 @@ class RunScene:
         )
 
     def error_lines(self) -> list[str]:
-        return error_lines(self._error, self._feeds, self._dump) if self._error is not None else []
+        """What went wrong, and the commands that show more of it."""
+        if self._error is None:
+            return []
+        lines, op = error_lines(self._error, self._feeds, self._dump), getattr(self._error, "op", None)
+        if op is not None and self._dump is not None:
+            lines.append(f"Look: ni -a -d -t {op.name}; li -r {op.name}; lt")
+        return lines
 
     def feeds(self) -> Mapping[str, Any]:
         return self._feeds

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from tdbg.errors import TdbgError, did_you_mean
+from tdbg.errors import TdbgError
 from tdbg.frames import is_user_file
 from tdbg.model import Frame
+from tdbg.nearest import did_you_mean
 from tdbg.scene import SourceFile, SourceLine
 from tdbg.tensorflow.session.source_lines import frames_of
 
@@ -83,5 +84,5 @@ class RunSources:
         if found:
             raise TdbgError(f"several files end in {path!r}: {', '.join(sorted(found))}")
         names = [os.path.basename(file) for file in self._lines]
-        near = did_you_mean(path, [*names, *self._lines]) or "; ls lists those that did"
-        raise TdbgError(f"no file {path!r} made nodes of this run{near}")
+        near = did_you_mean(path, [*names, *self._lines]) or "ls lists those that did"
+        raise TdbgError(f"no file {path!r} made nodes of this run; {near}")
