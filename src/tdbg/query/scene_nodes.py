@@ -10,6 +10,7 @@ from tdbg.errors import TdbgError
 from tdbg.model import Phase
 from tdbg.query.program import Program
 from tdbg.query.scene_ops import Ops, parsed
+from tdbg.query.scene_texts import Texts
 from tdbg.scene import Edge, Node
 from tdbg.store.reader import Trace
 
@@ -17,8 +18,9 @@ from tdbg.store.reader import Trace
 class Nodes:
     """Of one process."""
 
-    def __init__(self, trace: Trace, process: int, program: Program, ops: Ops) -> None:
+    def __init__(self, trace: Trace, process: int, program: Program, ops: Ops, texts: Texts) -> None:
         self._trace, self._process, self._program, self._ops = trace, process, program, ops
+        self._texts = texts
 
     def node(self, name: str, graphs: Collection[int] = ()) -> Node:
         """Of several ops with the name, the first; one of ``graphs`` rather than another."""
@@ -35,7 +37,7 @@ class Nodes:
         attributes = {key: _text(value) for key, value in parsed(ops.attributes[at]).items()}
         before, after = self._controls
         return Node(
-            name=ops.shown[at],
+            name=ops.names[at],
             op_type=ops.types[at],
             device=ops.devices[at],
             inputs=[self._edge(source, slot) for source, slot in op.inputs if source != number],
@@ -43,8 +45,8 @@ class Nodes:
             recipients=[self._edge(reader, slot) for reader, slot in self._recipients.get(number, ())],
             control_recipients=self._edges(after.get(number, ())),
             attributes=attributes,
-            stack=[(frame, program.line_text(frame)) for frame in program.shown_stack(op.stack)],
-            written_as=ops.names[at] if ops.names[at] != ops.shown[at] else "",
+            stack=[(frame, self._texts.line(frame)) for frame in program.shown_stack(op.stack)],
+            written_as=", ".join(f"{name} ({kind})" for name, kind in ops.stands_for.get(at, ())),
             graph=ops.functions.get(int(ops.graphs[at]), ""),
             phase=Phase(int(ops.phases[at])).label,
         )

@@ -114,16 +114,18 @@ class Selector:
         if text.isidentifier() and text not in expressions.FIELDS:
             near = did_you_mean(text, filters)
             raise TdbgError(f"there is no filter {text!r}; " + (near or f"there are {', '.join(filters)}"))
-        answer = expressions.parse(text).sql()
+        answer = expressions.parse(text).sql({"name": "shown.name", "op": "shown.type"})
         if not len(found):
             return found
         seqs = rowset.cells("seq", found)
         sql = (
-            "SELECT t.seq FROM tensors t JOIN ops o USING (process, op) "
+            "WITH shown AS (SELECT unnest(?)::INTEGER AS op, unnest(?) AS name, unnest(?) AS type) "
+            "SELECT t.seq FROM tensors t JOIN ops o USING (process, op) JOIN shown USING (op) "
             f"WHERE t.process = {self._process} AND t.seq BETWEEN {seqs.min()} AND {seqs.max()} AND {answer.sql} "
             f"AND t.flags & {int(Flag.EVIDENCE)} = 0"
         )
-        wanted = self._rows().numbers(sql, answer.parameters)
+        names = [self._ops.numbers.tolist(), self._ops.shown, self._ops.types]
+        wanted = self._rows().numbers(sql, [*names, *answer.parameters])
         return found[np.isin(seqs, wanted)]
 
     def _sorted(self, rowset: Rowset, found: np.ndarray, sort_by: str) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -82,17 +81,15 @@ class Values:
     def _how_to_keep(self, seen: Seen) -> str:
         info = self._trace.processes[self._process].info
         what = f"the elements of {seen.tensor} were not kept"
-        if info.get("imported"):
-            return f"{what}; import the dumps again with --values to have them"
-        steps = f" --steps {seen.step}:{seen.step + 1}" if seen.step >= 0 else ""
-        pattern = re.escape(seen.node).replace("'", ".")
-        words = [str(word) for word in info.get("argv") or ["train.py"]]
-        if len(words) > 1 and os.path.basename(words[0]).startswith("python"):
-            del words[0]  # tdbg run takes its place
-        program = shlex.join(words)
-        return (
-            f"{what} (mode {info.get('mode', 'unknown')}); tdbg run --mode full{steps} --names '^{pattern}$' {program}"
-        )
+        imported = info.get("imported") or {}
+        if imported.get("format") == "tfdbg2":
+            return f"{what}; TensorFlow keeps them with tensor_debug_mode='FULL_TENSOR'"
+        if imported:
+            return f"{what}; import the dumps again with: tdbg import --values"
+        steps = f"--steps {seen.step}:{seen.step + 1} " if seen.step >= 0 else ""
+        names = shlex.quote(f"^{re.escape(self._program.ops[seen.key.op].name)}$")
+        words = f"tdbg run --mode full {steps}--names {names} {program_words(info)}"
+        return f"{what} (mode {info.get('mode', 'unknown')}); record them with: {words}"
 
 
 def program_words(info: Mapping[str, Any]) -> str:

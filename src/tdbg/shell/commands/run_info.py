@@ -17,6 +17,7 @@ class Command(command.Command):
 
     name = "run_info"
     aliases = ("ri",)
+    page_lines = 9
     examples = (("ri", "what this run or step is"),)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
