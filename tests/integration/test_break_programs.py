@@ -126,3 +126,24 @@ def test_ctrl_c_at_the_prompt_stays_at_the_prompt(tmp_path: Path) -> None:
     terminal.expect(pexpect.EOF)
     terminal.close()
     assert terminal.exitstatus == 0
+
+
+def test_the_screen_opens_on_the_thread_that_is_held(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SMALL)
+    words = ["-m", "tdbg", "run", "-q", "--break", "inf > 0", "train.py"]
+    terminal = pexpect.spawn(
+        sys.executable,
+        words,
+        cwd=tmp_path,
+        env=environment(TERM="xterm-256color", TDBG_STATE=str(tmp_path / "state")),
+        dimensions=(30, 110),
+        encoding="utf-8",
+        timeout=60,
+    )
+    terminal.expect("is met by Log:0")
+    terminal.expect("array")
+    terminal.send("run\r")
+    terminal.expect(r"result \[  0\. -inf\]")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 0

@@ -62,6 +62,10 @@ class Breaks:
             return ()
         return (self._until,) if self._until is not None else self.all
 
+    def hold_lines(self, step: int) -> bool:
+        """Whether ``tdbg.breakpoint()`` holds the program now."""
+        return step >= self._quiet_before and not self.is_detached and self._until is None
+
     def add(self, text: str) -> Break:
         added = Break(next(self._numbers), text, parse(text))
         self._all.append(added)

@@ -33,12 +33,11 @@ class HeldScene:
     """What is in memory stands for the latest row of its tensor, or for itself when that has no row. Of all that was
     seen of a tensor it comes first."""
 
-    def __init__(self, scene: Scene, tensors: Sequence[HeldTensor], title: str) -> None:
+    def __init__(self, scene: Scene, tensors: Sequence[HeldTensor]) -> None:
         self._scene = scene
         self._tensors = tensors
         self._held = {name: held for held in reversed(tensors) for name in held.names}
         self._latest: dict[str, Seen | None] = {}
-        self.title = title
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._scene, name)

@@ -22,6 +22,7 @@ from tdbg.capture.control import Action, Kind, Pause
 from tdbg.capture.held_scene import HeldScene, HeldTensor
 from tdbg.errors import TdbgError
 
+_OWN_THREADS = "tdbg-"
 _OVER = "the program was ended at tdbg's prompt"
 _IN_A_CHILD = "a child process met a breakpoint or a condition; children are not held"
 
@@ -63,8 +64,8 @@ class Holder:
         if os.getpid() != self._pid or children.is_child():
             self._pass_over(_IN_A_CHILD)
             return None
-        if getattr(self._holding, "is_on", False):  # what the prompt itself computes
-            return None
+        if getattr(self._holding, "is_on", False) or threading.current_thread().name.startswith(_OWN_THREADS):
+            return None  # the prompt itself computes something
         self._holding.is_on = True
         try:
             with self._turn:
@@ -94,9 +95,7 @@ class Holder:
         try:
             self._flush()
             scene = control.scene_at(self._trace, self._pid, step)
-            pause = Pause(
-                held.kind, held.headline, HeldScene(scene, held.tensors, held.headline), held.first, held.lines
-            )
+            pause = Pause(held.kind, held.headline, HeldScene(scene, held.tensors), held.first, held.lines)
             while True:
                 action = self._ask(pause)
                 try:

@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,9 @@ from tdbg.query.scene_values import Values
 from tdbg.query.trace import Trace
 from tdbg.scene import Moment
 from tdbg.store.pages import Pages
+
+if TYPE_CHECKING:
+    from tdbg.query.verdict import Verdict
 
 
 class SceneCache:
@@ -51,6 +55,12 @@ class SceneCache:
     @cached_property
     def mode(self) -> str:
         return str(self.trace.processes[self.process].info.get("mode", ""))
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        from tdbg.query.verdict import explain  # with all rules and causes, which a listing does not need
+
+        return explain(self.trace)
 
     @cached_property
     def ops(self) -> Ops:

@@ -83,6 +83,13 @@ class Ops:
                 shown[place] = name
         return shown
 
+    def name_of(self, op: int, is_input: bool = False) -> str:
+        """The user's name of an op, or of what an eager op was given; "" when there is no such op."""
+        at = self.at.get(op, -1)
+        if at < 0:
+            return ""
+        return self.shown[at] + (INPUT if is_input and self.graphs[at] < 0 else "")
+
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = defaultdict(list)

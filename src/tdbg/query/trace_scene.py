@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from tdbg.scene import (
     TensorFilter,
     Tensors,
 )
+
+if TYPE_CHECKING:
+    from tdbg.query.verdict import Verdict
 
 _MOST_TESTED = 20_000  # tensors that a user's function is asked about
 _BLIND = ("none", "shape")  # modes in which nobody looks for bad values
@@ -162,6 +165,10 @@ class TraceScene:
 
     def trace(self) -> Trace:
         return self._trace
+
+    def verdict(self) -> Verdict:
+        """Of the whole trace, as far as it was written when the scene was last refreshed."""
+        return self._read.verdict
 
     # ---- parts
 

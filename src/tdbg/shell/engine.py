@@ -113,7 +113,7 @@ class Engine:
             return self._search(line[1:])
         if line.startswith("@"):
             return self._go_to_element(line[1:])
-        name, _, rest = line.partition(" ")
+        name, rest = (*line.split(None, 1), "")[:2]
         command = self.command(name)
         if command.is_raw:
             rest, file = text_without_file(rest)

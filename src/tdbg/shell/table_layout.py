@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from tdbg.shell.cells import cells_of
 from tdbg.shell.result import Cell, Column, Line, Span, Table
 
 _SAMPLE = 200
@@ -22,7 +23,7 @@ class TableLayout:
         rows = self._sample()
         sample = [self._cells(row) for row in rows]
         self._right = [column.right or _is_numeric(rows, n) for n, column in self._columns]
-        titles = [len(column.title) for _, column in self._columns]
+        titles = [cells_of(column.title) for _, column in self._columns]
         self._widths = [max([title, *(_length(row[n]) for row in sample)]) for n, title in enumerate(titles)]
         self._is_cut = width is not None
         if width is not None:
@@ -83,7 +84,7 @@ def _is_numeric(rows: Sequence[Sequence[Cell]], n: int) -> bool:
 
 
 def _length(cell: Line) -> int:
-    return sum(len(span.text) for span in cell)
+    return sum(cells_of(span.text) for span in cell)
 
 
 def _fitting(widths: list[int], width: int) -> list[int]:
@@ -99,9 +100,11 @@ def _fitting(widths: list[int], width: int) -> list[int]:
 
 def _shortened(cell: Line, width: int) -> Line:
     """Cut in the middle: both ends of a name tell it from its neighbours."""
-    length = _length(cell)
-    if length <= width:
+    cells = _length(cell)
+    if cells <= width:
         return cell
+    length = sum(len(span.text) for span in cell)
+    width = max(width - max(cells - length, 0), _LEAST // 2)  # wide letters: as if all of them stayed
     head = (width - 1) // 2
     tail_from = length - (width - 1 - head)
     found: list[Span] = []

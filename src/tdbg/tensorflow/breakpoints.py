@@ -69,9 +69,9 @@ class Breakpoints:
             tf.numpy_function(hold, list(found.values()), [], stateful=True, name=name)
 
     def _hold(self, values: Mapping[str, np.ndarray], stack: Sequence[Frame]) -> str | None:
-        if self._breaks.holder.breaks.is_detached:
-            return None
         step = self._steps.current
+        if not self._breaks.holder.breaks.hold_lines(step):
+            return None
         user = next((frame for frame in reversed(stack) if frame.is_user), None)
         where = f"{user.file.rpartition('/')[2]}:{user.line}" if user is not None else "unknown"
 

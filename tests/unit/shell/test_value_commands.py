@@ -168,6 +168,12 @@ def test_what_cannot_be_done_is_one_sentence(shell, typed, said):
     assert result.is_error and said in line
 
 
+def test_eval_says_which_of_several_dumps_it_takes(shell):
+    said = "loop:0 was seen 3 times; this takes the first, and `loop:0#N` another"
+    assert shown(shell, "eval `loop:0` + 1")[0] == said
+    assert said not in shown(shell, "eval `loop:0#0` + 1")
+
+
 def test_several_arrays_of_one_expression(shell):
     lines = shown(shell, "eval np.linalg.svd(`Softmax:0`)")
     assert [line for line in lines if line.startswith("Tensor")] == [
@@ -180,6 +186,7 @@ def test_names_and_functions_are_completed(shell):
     assert "np.sum(`Softmax:0`" in [one.text for one in shell.complete("eval np.sum(`Soft")]
     assert [one.text for one in shell.complete("pt Soft")] == ["Softmax:0"]
     assert [one.text for one in shell.complete("pf x")] == ["x:0"]
+    assert [one.text for one in shell.complete("sql SELECT * FROM tens")] == ["tensors", "tensor"]
 
 
 def test_the_menu_goes_on_from_a_tensor(shell):

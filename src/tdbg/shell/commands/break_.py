@@ -37,8 +37,13 @@ class Command(command.Command):
     )
     is_raw = True
 
+    def prepare_parser(self, parser: command.Parser) -> None:
+        parser.add_argument("text", nargs="?", metavar="EXPR", help="a condition to add; or remove and a number")
+
     def parse(self, words: Sequence[str]) -> Namespace:
-        return Namespace(text=" ".join(words).strip())
+        asked = " ".join(words).strip()
+        is_quoted = len(asked) > 1 and asked[0] == asked[-1] and asked[0] in "'\"" and asked.count(asked[0]) == 2
+        return Namespace(text=asked[1:-1] if is_quoted else asked)
 
     def complete(self, shell: command.Context, words: Sequence[str], word: str) -> Sequence[command.Completion]:
         offers = [command.Completion(name, field.meaning) for name, field in expressions.FIELDS.items()]

@@ -93,7 +93,8 @@ def beside(array: Array, width: int) -> list[Line]:
         return lines
     for label, style, count in _counts(summary):
         if count:
-            share = f"{100 * count / summary.elements:.3g}%"
+            percent = 100 * count / summary.elements
+            share = f"{percent:.3g}%" if percent >= 0.01 else "<0.01%"
             lines.append((Span(f"{label:<9}", style), Span(f"{count:>{width - 17},}"), Span(f"{share:>8}", "dim")))
     if not summary.negative + summary.zero + summary.positive:
         return lines
