@@ -198,6 +198,7 @@ def test_a_profiled_run_and_one_that_failed():
 
     def look_at_error(scene):
         assert "Op:  total (AddV2)" in scene.run_info().error
+        assert scene.run_info().error[-1] == "Look: ni -a -d -t total; li -r total; lt"
         assert scene.value(scene.seen("exp:0")[0]).shape == (2,)
 
     prompt = scenes_of(build, look_after=look_at_error)
@@ -224,3 +225,20 @@ def test_what_is_fed():
         assert scene.value(scene.seen("text:0")[0]).tolist() == [b"a", b"bc"]
 
     scenes_of(build, look, look_after)
+
+
+def test_a_large_tensor_is_not_read_before_its_elements_are():
+    def build():
+        x = v1.placeholder(tf.float32, [], name="x")
+        large = tf.fill([1500, 1000], x, name="large")
+        half = tf.cast(large, tf.bfloat16, name="half")
+        return [tf.reduce_sum(large), tf.reduce_max(tf.reshape(half, [-1]))], {x: 0.5}
+
+    def look(scene):
+        large = scene.value(scene.seen("large:0")[0])
+        assert large.shape == (1500, 1000) and large[-1, -1] == 0.5
+        assert not large.flags.owndata and not large.flags.writeable  # it is the file's
+        half = scene.value(scene.seen("half:0")[0])
+        assert half.shape == (1500, 1000) and float(half[0, 0]) == 0.5 and half.dtype.name == "bfloat16"
+
+    scenes_of(build, look_after=look)

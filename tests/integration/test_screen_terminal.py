@@ -48,6 +48,28 @@ pathlib.Path("pid.txt").write_text(str(os.getpid()))
 print("result", float(step(tf.constant(3.0))))
 """
 
+# A screen with a fault in it.
+BROKEN = """
+from tdbg.capture.control import Pause, prompt
+from tdbg.query.trace_scene import TraceScene
+from tdbg.shell.screen.app import ScreenApp
+
+ScreenApp.on_mount = lambda self: 1 / 0
+action = prompt("screen").ask(Pause("breakpoint", "held", TraceScene("modèle.tdbg"), "version"))
+print("then", action.kind)
+"""
+
+# Trains until it is told to end.
+LIVE = """
+import os, time
+import tensorflow as tf
+
+until = time.time() + 120
+while not os.path.exists("end") and time.time() < until:
+    tf.math.log(tf.constant([1.0, 2.0])) * 3
+    time.sleep(0.05)
+"""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -56,7 +78,8 @@ def folder(tmp_path_factory):
     pytest.importorskip("tensorflow")
     folder = tmp_path_factory.mktemp("terminal")
     shutil.copy(EXAMPLE, folder / "modèle_训练.py")
-    (folder / "held.py").write_text(HELD)
+    for name, program in {"held.py": HELD, "broken.py": BROKEN, "live.py": LIVE}.items():
+        (folder / name).write_text(program)
     words = ["-m", "tdbg", "run", "--mode", "full", "-o", "modèle.tdbg", "modèle_训练.py"]
     environment = os.environ | {"PYTHONPATH": SOURCE, "TF_CPP_MIN_LOG_LEVEL": "3"}
     subprocess.run([sys.executable, *words], cwd=folder, env=environment, check=True, capture_output=True, timeout=240)
@@ -193,6 +216,37 @@ def test_a_terminal_that_is_closed(folder, ignores):
     assert (folder / "action.txt").exists() == ignores
     if ignores:
         assert (folder / "action.txt").read_text() == "detach"
+
+
+def test_a_fault_of_the_screen_is_a_line_and_the_prompt_goes_on_in_lines(folder):
+    with TmuxTerminal(folder) as terminal:
+        terminal.type("clear; python broken.py; echo status $?")
+        terminal.wait_for("a fault while showing the screen (ZeroDivisionError", "held", "tdbg>")
+        assert "Traceback" not in terminal.text()
+        terminal.type("run")
+        terminal.wait_for("then run", "status 0")
+        sane(terminal)
+
+
+def test_a_trace_that_grows(folder):
+    with TmuxTerminal(folder) as terminal:
+        terminal.type("clear; python -m tdbg run -o live.tdbg live.py > said.txt 2>&1 &")
+        terminal.wait_until(lambda _: any(folder.glob("live.tdbg/*/*tensors*")), "a trace")
+        terminal.type("python -m tdbg shell live.tdbg")
+        terminal.wait_for("dumped tensor(s)", "Log")
+        terminal.wait_for("new · F5")
+        before = count_of(terminal)
+        terminal.keys("F5")
+        terminal.wait_until(lambda _: count_of(terminal) > before, "more")
+        (folder / "end").touch()
+        terminal.keys("C-q")
+        sane(terminal)
+
+
+def count_of(terminal: TmuxTerminal) -> int:
+    """How many tensors the list says that there are."""
+    line = next((line for line in terminal.lines() if "dumped tensor(s)" in line), "0")
+    return int(line.split()[0].replace(",", ""))
 
 
 def sane(terminal: TmuxTerminal) -> None:

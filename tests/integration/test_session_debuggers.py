@@ -84,11 +84,12 @@ class Answers:
     """A prompt that gives prepared answers and keeps what it was asked."""
 
     def __init__(self, *actions):
-        self.actions, self.asked = list(actions), []
+        self.actions, self.asked, self.firsts = list(actions), [], []
 
     def ask(self, pause):
         names = sorted(seen.node for seen in pause.scene.tensors(Selection()))
         number = pause.scene.moment.number
+        self.firsts.append(pause.first)
         self.asked.append((pause.kind, number, names) if names else (pause.kind, number))
         return self.actions.pop(0)
 
@@ -149,6 +150,16 @@ def test_a_filter_that_nothing_passes_is_said_at_the_end(net, capsys):
         run_values(wrapper, net, [1, 2, 3])
         del wrapper
     assert "no tensor passed the filter has_inf_or_nan in 3 runs" in capsys.readouterr().err
+
+
+def test_until_a_condition_is_met(net, capsys):
+    prompt = Answers(Action(until_filter="neg_inf > 0", exclude_nodes="log"), Action(until_filter="bogus"), Action())
+    with session_of(net) as session:
+        wrapper = tf_debug.LocalCLIDebugWrapperSession(session, prompt=prompt)
+        run_values(wrapper, net, [1, 2, 0, 3])
+    assert [asked[:2] for asked in prompt.asked] == [("run-start", 1), ("run-end", 3), ("run-end", 4)]
+    assert prompt.firsts[1] == "lt -f 'neg_inf > 0' -fenn log"
+    assert "there is no filter 'bogus'" in capsys.readouterr().err  # of a prompt that did not look
 
 
 def test_a_forked_child_leaves_the_dumps_to_its_parent(tmp_path):

@@ -43,7 +43,7 @@ ALLOWED = {
     "dumps": {"errors", "model", "frames", "op_types", "native", "store", "debug_events"},
     "recording": {"errors", "config", "capture", "store", "query"},
     "query": {"errors", "model", "nearest", "frames", "expressions", "scene", "store"},
-    "shell": {"errors", "model", "expressions", "scene", "config", "native", "capture", "store", "query"},
+    "shell": {"errors", "model", "nearest", "expressions", "scene", "config", "native", "capture", "store", "query"},
     "report": {"errors", "model", "store", "query"},
     "commands": {
         "errors",

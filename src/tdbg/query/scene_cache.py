@@ -7,12 +7,14 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from tdbg.query.program import Program
 from tdbg.query.rows import Rows
+from tdbg.query.scene_eager import EagerEdges
 from tdbg.query.scene_moments import Moments
 from tdbg.query.scene_nodes import Nodes
 from tdbg.query.scene_numbers import Names, NumbersOfAll, NumbersOfSome
@@ -21,10 +23,14 @@ from tdbg.query.scene_runs import Runs
 from tdbg.query.scene_selection import Rowset
 from tdbg.query.scene_sources import Outputs, SourceFiles
 from tdbg.query.scene_steps import Steps
+from tdbg.query.scene_texts import Texts
 from tdbg.query.scene_values import Values
 from tdbg.query.trace import Trace
 from tdbg.scene import Moment
 from tdbg.store.pages import Pages
+
+if TYPE_CHECKING:
+    from tdbg.query.verdict import Verdict
 
 
 class SceneCache:
@@ -35,17 +41,28 @@ class SceneCache:
         self.stamp = stamp(trace, process)
         self._rowset: tuple[int | None, Rowset] | None = None
         self._moment: Moment | None = None
+        self._graphs: tuple[int, set[int]] | None = None
         self._numbers: tuple[int | None, NumbersOfAll | NumbersOfSome] | None = None
 
     @cached_property
     def moments(self) -> Moments:
-        had_sessions = self.trace.row_count("signatures") or self.trace.row_count("runs")
-        runs = Runs(self.trace, self.process, self.pages, lambda: self.ops) if had_sessions else None
-        return runs if runs and runs.runs else Steps(self.trace, self.process, self.pages, lambda: self.ops)
+        parts = (self.trace, self.process, self.pages, lambda: self.ops)
+        if self.trace.row_count("signatures") or self.trace.row_count("runs"):
+            runs = Runs(*parts)
+            # A program whose work is done elsewhere may still run a Session now and then.
+            if runs.runs and 2 * len(runs.runs) >= runs.executions:
+                return runs
+        return Steps(*parts)
 
     @cached_property
     def mode(self) -> str:
         return str(self.trace.processes[self.process].info.get("mode", ""))
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        from tdbg.query.verdict import explain  # with all rules and causes, which a listing does not need
+
+        return explain(self.trace)
 
     @cached_property
     def ops(self) -> Ops:
@@ -56,12 +73,17 @@ class SceneCache:
         return Program(self.trace, self.process)
 
     @cached_property
+    def texts(self) -> Texts:
+        return Texts(self.program, self.trace.processes[self.process].info)
+
+    @cached_property
     def nodes(self) -> Nodes:
-        return Nodes(self.trace, self.process, self.program, self.ops)
+        eager = EagerEdges(self.trace, self.process, self.pages, self.ops)
+        return Nodes(self.trace, self.process, self.program, self.ops, self.texts, eager)
 
     @cached_property
     def sources(self) -> SourceFiles:
-        return SourceFiles(self.program, self.ops, lambda: self.outputs)
+        return SourceFiles(self.program, self.ops, self.texts, lambda: self.outputs)
 
     @cached_property
     def values(self) -> Values:
@@ -137,6 +159,18 @@ class SceneCache:
             positions = None if number is None else self.moments.positions(number)
             self._rowset = number, Rowset(self.pages, positions, self.moments.evidence)
         return self._rowset[1]
+
+    def graphs_at(self, number: int | None) -> set[int]:
+        """The graphs whose ops were seen at the moment; none of the whole trace."""
+        if number is None:
+            return set()
+        run = self.moments.runs.get(number)
+        if run is not None:
+            return {run.graph}
+        if self._graphs is None or self._graphs[0] != number:
+            ops = np.unique(self.pages.cells("op", self.rowset(number).all)).tolist()
+            self._graphs = number, {int(self.ops.graphs[self.ops.at[op]]) for op in ops if op in self.ops.at}
+        return self._graphs[1]
 
     def began(self, number: int | None) -> int:
         """When the first tensor of the moment was seen, in ns."""

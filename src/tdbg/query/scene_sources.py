@@ -14,6 +14,7 @@ from tdbg.nearest import did_you_mean
 from tdbg.query.program import Program
 from tdbg.query.scene_ops import Ops
 from tdbg.query.scene_selection import Rowset
+from tdbg.query.scene_texts import Texts
 from tdbg.scene import SourceFile, SourceLine
 
 Outputs = dict[tuple[int, int], tuple[int, int]]  # by op and slot: rows, and how many of them are bad
@@ -22,8 +23,8 @@ Outputs = dict[tuple[int, int], tuple[int, int]]  # by op and slot: rows, and ho
 class SourceFiles:
     """Of one process. An op belongs to each file on its stack, once a file: to the innermost line of it."""
 
-    def __init__(self, program: Program, ops: Ops, whole: Callable[[], Outputs]) -> None:
-        self._program, self._ops, self._whole = program, ops, whole
+    def __init__(self, program: Program, ops: Ops, texts: Texts, whole: Callable[[], Outputs]) -> None:
+        self._program, self._ops, self._texts, self._whole = program, ops, texts, whole
 
     def files(self, rowset: Rowset) -> list[SourceFile]:
         """The user's first, then by path."""
@@ -47,7 +48,7 @@ class SourceFiles:
         for op, slot in sorted(outputs):
             slots[op].append(slot)
         made = self._by_file.get(file, {})
-        text = self._program.text_of(file)
+        text = self._texts.of(file)
         shown, at = self._ops.shown, self._ops.at
         found = []
         for number in range(1, max(len(text), max(made, default=0)) + 1):

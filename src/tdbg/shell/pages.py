@@ -23,6 +23,7 @@ RECORD = "tdbg run --mode full -o mnist.tdbg -m tdbg.examples.debug_mnist --max_
 INDEX = "README.md"
 _MARK = "<!-- output of the block above -->"
 _WIDEST = 110
+_PATH = re.compile(r"(?<![\w.…])(?P<folders>/(?:[^\s:\"'/]+/)+)(?P<name>[^\s:\"'/]*)(?P<gap> *)(?=$|\S)")
 _ROW = re.compile(r"^\| `(?P<command>[^`]*)`[^|]*\| `(?P<flag>[^`]*)`[^|]*\| (?P<test>.*?) ?\|$", re.M)
 
 
@@ -132,8 +133,13 @@ def _in_quotes(typed: str) -> str:
 
 
 def _without_folders(line: str) -> str:
-    """Where files lie differs from machine to machine."""
-    return re.sub(r"(?<![\w.…])/(?:[^\s:\"'/]+/)+", "/…/", line)
+    """Where files lie differs from machine to machine. What stands under other things stays there."""
+
+    def short(path: re.Match[str]) -> str:
+        room = " " * (len(path["folders"]) - 3) if len(path["gap"]) > 1 else ""
+        return f"/…/{path['name']}{room}{path['gap']}"
+
+    return _PATH.sub(short, line)
 
 
 def _code(text: str) -> str:

@@ -81,3 +81,11 @@ def test_names_of_what_the_runtime_renamed_or_made_part_of_another_op(tmp_path):
     assert str(error.value) == (
         "hidden/MatMul:0 has no value of its own: TensorFlow made it a part of hidden/Relu (_FusedMatMul); look there"
     )
+
+
+def test_a_program_that_seldom_runs_a_session_has_steps(tmp_path):
+    writer = traces.session(tmp_path)
+    traces.add(writer, "executions", *({"execution": n, "graph": -1} for n in range(10, 20)))
+    traces.add(writer, "tensors", {"seq": 99, "op": 2, "step": 7, "execution": 15})
+    scene = scene_of(writer)
+    assert (scene.moment.title, [moment.number for moment in scene.moments()]) == ("step 7", [0, 7])

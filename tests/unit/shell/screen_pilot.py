@@ -60,6 +60,8 @@ class TriedEngine(Engine):
             return Result(
                 [text('Tensor "cube:0":', ""), Array("cube:0", values)], menu=[Span("node_info", "name", "lt")]
             )
+        if line == "huge":
+            return Result([Array("huge:0", np.broadcast_to(np.float32(0.5), (80, 1000, 1000)), shows_all=True)])
         if line == "fault":
             raise RuntimeError("something broke")
         return super()._one(line)

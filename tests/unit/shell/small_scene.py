@@ -82,7 +82,7 @@ def has_inf_or_nan(datum: Any, tensor: Any) -> bool:
 class SmallScene:
     """``profiled``: with times, as after ``run -p``. ``begins``: nothing was computed yet."""
 
-    title = "train.py · step 3"
+    title = "mnist.tdbg · step 3"
 
     def __init__(self, profiled: bool = False, begins: bool = False) -> None:
         self.filters = {"has_inf_or_nan": has_inf_or_nan}

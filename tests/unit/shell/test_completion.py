@@ -28,6 +28,9 @@ def test_arguments_are_offered_by_what_they_are():
     assert offered("ni cross") == ["cross_entropy/Log", "cross_entropy/mul"]
     assert offered("li -r -d 3 Soft") == ["Softmax"]
     assert offered("lo Soft") == ["Softmax"]
+    for word in ("pt", "where", "history"):
+        assert offered(f"{word} cross_entropy/L") == ["cross_entropy/Log:0"]
+    assert offered("pf x") == ["x:0"]
     assert offered("lt -f h") == ["has_inf_or_nan"]
     assert offered("run -f ") == ["has_inf_or_nan"]
     assert offered("lt -s d") == ["dump_size"]

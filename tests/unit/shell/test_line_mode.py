@@ -13,6 +13,7 @@ from typed import engine
 
 from tdbg.capture.control import Action, Kind, Pause, prompt
 from tdbg.errors import TdbgError
+from tdbg.shell.engine import Engine
 from tdbg.shell.lines import LineMode
 from tdbg.shell.prompts import LinePrompt, can_show_screen
 from tdbg.shell.result import Result, text
@@ -61,6 +62,49 @@ def test_the_next_match_is_shown_with_what_is_around_it(monkeypatch, capsys):
     LineMode(engine()).loop()
     shown = capsys.readouterr().out.partition("tdbg> /\n")[2].splitlines()
     assert shown[0].endswith("cross_entropy/mul:0  nan ×2") and len(shown) == 4
+
+
+def test_a_trace_that_grows_is_read_again_for_each_command(monkeypatch):
+    class Growing(SmallScene):
+        reads = 0
+
+        def refresh(self):
+            self.reads += 1
+            return True
+
+    typed(monkeypatch, "lt\nri; lt\n")
+    shell = Engine(Growing())
+    LineMode(shell).loop()
+    assert shell.scene.reads == 3
+
+
+def test_what_cannot_be_read_when_its_line_comes_is_an_error(monkeypatch, capsys):
+    class Damaged(SmallScene):
+        def tensors(self, selection):
+            return DamagedTensors()
+
+    class DamagedTensors(list):
+        total, notes = 1, ()
+
+        def __len__(self):
+            return 1
+
+        def __getitem__(self, at):
+            raise TdbgError("this part of the trace is damaged")
+
+    assert LineMode(Engine(Damaged())).execute("lt").is_error
+    assert capsys.readouterr().out == "ERROR: this part of the trace is damaged\n"
+
+
+def test_without_an_input_or_an_output_nothing_is_asked(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert LineMode(engine()).loop() is None
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\nver\n"), encoding="utf-8"))
+    assert LineMode(engine()).loop() is None
+    assert "ERROR: this line is no text (UTF-8)" in capsys.readouterr().out
+    typed(monkeypatch, "lt\nrun\n")
+    monkeypatch.setattr(sys, "stdout", None)
+    assert LineMode(engine(is_held=True)).loop() == Action()
 
 
 def test_an_action_ends_the_loop(monkeypatch):

@@ -329,7 +329,7 @@ def test_lp_looks_as_people_know_it():
     assert printed(engine(profiled=True), "lp -n hidden.*") == [
         "Device 1 of 1: /job:localhost/device:CPU:0",
         "Node           Op Type  Start Time (us)  Op Time (us)  Exec Time (us)  Filename:Lineno(function)",
-        "hidden/MatMul  MatMul               100         250us           300us  debug_mnist.py:4(loss_of)",
+        "hidden/MatMul  MatMul             100.0       250.0us         300.0us  debug_mnist.py:4(loss_of)",
         "1 node(s): 250us in ops, 300us with execution",
     ]
     assert f"ps --init_line 4 {FILE}" in links(engine(profiled=True), "list_profile")
@@ -354,7 +354,7 @@ def test_lp_sorts_and_shows_other_units():
     assert nodes("lp -s op_time -r")[0] == nodes("lp --sort_by exec_time --reverse")[0] == "hidden/MatMul"
     assert nodes("lp -s node")[0] == "_SOURCE" and nodes("lp -s op_type")[0] == "cross_entropy/Log"
     assert nodes("lp -s line")[1] == "hidden/MatMul"
-    assert "0.25ms" in "\n".join(printed(engine(profiled=True), "lp --time_unit ms"))
+    assert "0.250ms" in "\n".join(printed(engine(profiled=True), "lp --time_unit ms"))
 
 
 # ---- run, run_info

@@ -108,6 +108,8 @@ def test_links_with_the_mouse_and_the_way_back():
         await pilot.click(title, offset=(at, 0))
         await settled(pilot)
         assert "8 dumped tensor(s)" in seen(app)
+        await typed(pilot, "", "ctrl+right", "ctrl+left")
+        assert engine.done[-2:] == ["next", "prev"]
         await typed(pilot, "prev")
         assert "no screen before this one" in seen(app)
 
@@ -148,13 +150,25 @@ def test_search():
         await typed(pilot, "/[")
         assert "no regular expression" in seen(app)
         await typed(pilot, "many")
-        await typed(pilot, "/node_54321:")
+        await typed(pilot, "/node_14321:")
         assert "1 of 1" in seen(app)
-        assert output.top <= 54322 < output.top + output.rows
+        assert output.top <= 14322 < output.top + output.rows
 
     engine = TriedEngine()
-    engine.rows.count = 60_000
+    engine.rows.count = 20_000
     drive(play, engine=engine)
+
+
+def test_a_search_ends_when_something_else_is_typed():
+    async def play(app, pilot):
+        prompt_of(app).fill("/zebra")
+        await pilot.press("enter")
+        await pilot.pause(0.3)
+        assert "(looked at" in seen(app)
+        await typed(pilot, "version")
+        assert "── version" in seen(app)
+
+    drive(play, first="many")
 
 
 def test_a_command_that_takes_long_is_stopped():
@@ -251,6 +265,21 @@ def test_an_element_that_an_ellipsis_hides():
     drive(play, size=(120, 30))
 
 
+def test_eighty_million_elements():
+    async def play(app, pilot):
+        await typed(pilot, "huge")
+        assert "0.5, 0.5, 0.5" in seen(app)
+        assert "80,000,000" in seen(app)
+        assert "too many to count unasked" in seen(app)
+        await typed(pilot, "", "end")
+        assert "[79, 999, " in seen(app)
+        await typed(pilot, "", *["right"] * 3)
+        assert "[2, :, :]" in seen(app)
+        assert "3 of 80" in seen(app)
+
+    drive(play, size=(120, 30))
+
+
 def test_scrolling_while_the_prompt_has_the_focus():
     async def play(app, pilot):
         output = app.query_one(Output)
@@ -300,6 +329,21 @@ def test_the_palette_runs_commands_and_goes_to_moments():
         assert prompt_of(app).value == "print_tensor ", "what needs a name is for the person to go on"
 
     drive(play, engine=engine)
+
+
+def test_the_palette_stands_before_a_screen_that_goes_on():
+    async def play(app, pilot):
+        await pilot.press("ctrl+p")
+        app.type_line("slow")
+        await pilot.resize_terminal(70, 20)
+        await pilot.pause(0.5)
+        await pilot.press("escape")
+        await pilot.pause(0.2)
+        assert "Esc stops it" in seen(app)
+        await typed(pilot, "", "escape")
+        assert "stopped" in seen(app)
+
+    drive(play)
 
 
 def test_names_cannot_move_the_cursor():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
-from tdbg.query.rules import Alert
-from tdbg.query.verdict import explain
 from tdbg.shell import command
 from tdbg.shell.linked import place, step_link
 from tdbg.shell.result import Line, Result, Span, text
+
+if TYPE_CHECKING:
+    from tdbg.query.rules import Alert
 
 
 class Command(command.Command):
@@ -22,7 +24,9 @@ class Command(command.Command):
     examples = (("health", "all rules"),)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        verdict = explain(shell.scene.trace())
+        from tdbg.shell.traced import trace_scene
+
+        verdict = trace_scene(shell).verdict()
         alerts, notes = verdict.alerts, verdict.health.notes()
         lines: list = []
         for alert in alerts:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from tdbg.errors import TdbgError
-from tdbg.query.series import Point
-from tdbg.query.tensor_history import find_history
 from tdbg.shell import command
 from tdbg.shell.command import quoted
 from tdbg.shell.linked import step_link
 from tdbg.shell.result import Block, Cell, Column, Mapped, Plot, Result, Span, Table, text
 from tdbg.shell.tensor_name import TensorName
-from tdbg.shell.traced import trace_scene
+
+if TYPE_CHECKING:
+    from tdbg.query.series import Point
 
 _QUANTITIES = ("max_abs", "mean", "min", "max")
 
@@ -35,6 +36,9 @@ class Command(command.Command):
         parser.add_argument("-q", "--quantity", choices=_QUANTITIES, default="max_abs", help=text)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
+        from tdbg.query.tensor_history import find_history
+        from tdbg.shell.traced import trace_scene
+
         scene = trace_scene(shell)
         name = TensorName.parse(args.tensor).tensor
         curve, width = find_history(scene.trace(), scene.process, name)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from tdbg.errors import TdbgError
-from tdbg.query.ask import ask
 from tdbg.shell import command
 from tdbg.shell.command import Completion
 from tdbg.shell.result import Cell, Column, Result, Table, text
@@ -55,6 +54,8 @@ class Command(command.Command):
         return [offer for offer in offers if word and offer.text.startswith(word)]
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
+        from tdbg.query.ask import ask
+
         connection, names, found = ask(shell.scene.trace(), args.query, args.limit)
         rows = [[_cell(value) for value in row] for row in found]
         if not rows:

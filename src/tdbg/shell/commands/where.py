@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tdbg.errors import TdbgError
-from tdbg.query.origin_path import Stop, Way, find_way
 from tdbg.scene import Seen
 from tdbg.shell import command
 from tdbg.shell.command import quoted
 from tdbg.shell.linked import linked, place, places
 from tdbg.shell.result import Cell, Column, Line, Result, Span, Table, Text, text
 from tdbg.shell.tensor_name import TensorName
-from tdbg.shell.traced import trace_scene
+
+if TYPE_CHECKING:
+    from tdbg.query.origin_path import Stop, Way
 
 _MOST_INPUTS = 4
 _HIDDEN = ("seq", "bad", "min", "max", "file", "line", "source")
@@ -49,6 +51,9 @@ class Command(command.Command):
         parser.add_argument("-n", "--number", type=int, metavar="N", help=text)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
+        from tdbg.query.origin_path import find_way
+        from tdbg.shell.traced import trace_scene
+
         scene = trace_scene(shell)
         name = TensorName.parse(args.tensor).tensor
         seen = _chosen(scene.seen(name), args.number, name)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from rich.text import Text as RichText
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Static
 
 from tdbg.capture.control import Action, Pause
@@ -36,6 +36,7 @@ from tdbg.shell.screen.style import CSS
 from tdbg.shell.screen.terminal import Terminal
 from tdbg.shell.screen.worker import Stopped
 
+Part = TypeVar("Part", bound=Widget)
 _LOOK_EVERY = 2.0  # seconds, for what a program has recorded since
 _PATIENCE = 0.15  # seconds after which a command counts as a long one
 
@@ -68,7 +69,6 @@ class ScreenApp(App[Action]):
         self.shown: Shown | None = None
         self.match = -1  # the line of the match that was gone to
         self.fresh = 0  # tensors that were recorded since the screen was made
-        self._known = -1
         self._printed = 0
         self._running_loop: asyncio.AbstractEventLoop | None = None
         self._job: Future | None = None
@@ -94,14 +94,19 @@ class ScreenApp(App[Action]):
         yield Question()
         yield Bar(id="keys")
 
+    def part(self, kind: type[Part], name: str = "") -> Part:
+        """A part of the screen, also while the palette stands before it."""
+        screen = self.screen_stack[0]
+        return screen.query_one(name, kind) if name else screen.query_one(kind)
+
     def on_mount(self) -> None:
         self._running_loop = asyncio.get_running_loop()
         for colours in (theme.DARK, theme.LIGHT):
             self.register_theme(colours)
         self.theme = theme.preferred()
         for name in ("#links", "#slice", "#message"):
-            self.query_one(name).display = False
-        self.query_one(Prompt).focus()
+            self.part(Widget, name).display = False
+        self.part(Prompt).focus()
         self.set_interval(0.1, self._tick)
         self.set_timer(_LOOK_EVERY, self._begin_look)
         self.call_after_refresh(self._begin)
@@ -127,19 +132,19 @@ class ScreenApp(App[Action]):
         self.desk.worker.close()
 
     def _measure(self) -> None:
-        body = self.query_one("#body").size
+        body = self.part(Widget, "#body").size
         self.desk.room.width, self.desk.room.height = body.width or self.size.width, body.height or self.size.height
 
     def on_body_resized(self) -> None:
         before = self.desk.room.width
-        self.query_one("#hint").display = self.size.width >= 80
+        self.part(Widget, "#hint").display = self.size.width >= 80
         self._measure()
         if self.shown is not None and self.desk.room.width != before:
-            self.show_again(partial(self.desk.again, self.shown), self.query_one(Output).top)
-        self._update()
+            self.show_again(partial(self.desk.again, self.shown), self.part(Output).top)
+        self.update_bars()
 
     def on_input_submitted(self, event: Prompt.Submitted) -> None:
-        menu, prompt = self.query_one(Menu), self.query_one(Prompt)
+        menu, prompt = self.part(Menu), self.part(Prompt)
         if menu.display:
             menu.close()
             prompt.accept(menu.chosen, " ")
@@ -147,20 +152,20 @@ class ScreenApp(App[Action]):
         line = prompt.take()
         if line:
             self.type_line(line)
-        elif self.shown is not None and self.shown.search is not None:
-            self.go_to_match(1)
+        else:
+            self.type_nothing()
 
     def type_line(self, line: str) -> None:
-        if line.startswith("/"):
-            self.run_worker(self.search(line[1:].strip()))
-        else:
-            self._do(line, partial(self.desk.perform, line))
+        self._do(line, partial(self.desk.perform, line))
+
+    def type_nothing(self) -> None:
+        """Enter in an empty prompt."""
 
     def type_command(self, command: Command) -> None:
         """At once when it needs nothing; else it is for the person to go on."""
         arguments = command.parser()._actions
         if any(not argument.option_strings and argument.nargs not in ("?", "*") for argument in arguments):
-            self.query_one(Prompt).fill(f"{command.name} ")
+            self.part(Prompt).fill(f"{command.name} ")
         else:
             self.type_line(command.name)
 
@@ -168,7 +173,7 @@ class ScreenApp(App[Action]):
         if event.link.startswith("!"):
             self.run_worker(self.run_action(event.link[1:]))
         else:
-            self.query_one(Prompt).focus()
+            self.part(Prompt).focus()
             self.type_line(event.link)
 
     def _do(self, line: str, job: Callable[[], Outcome]) -> None:
@@ -205,7 +210,7 @@ class ScreenApp(App[Action]):
             self.say(f"ERROR: {fault or type(fault).__name__}", "error")
         finally:
             self._job = None
-            self._update()
+            self.update_bars()
         return None
 
     def end(self) -> None:
@@ -213,6 +218,15 @@ class ScreenApp(App[Action]):
         with suppress(RuntimeError):
             if self._running_loop is not None:
                 self._running_loop.call_soon_threadsafe(self.exit)
+
+    @property
+    def failure(self) -> Exception | None:
+        """What ended the screen before anybody did."""
+        return self._exception
+
+    def put_terminal_back(self) -> None:
+        if isinstance(self._driver, Terminal) and self._driver.is_on:
+            self._driver.stop_application_mode()
 
     @property
     def is_working(self) -> bool:
@@ -230,44 +244,44 @@ class ScreenApp(App[Action]):
             self._driver.set_mouse(on)
 
     def ask(self, question: str, answers: list[Answer]) -> None:
-        self.query_one("#line").display = False
-        self.query_one(Question).ask(question, answers, self._answered)
+        self.part(Widget, "#line").display = False
+        self.part(Question).ask(question, answers, self._answered)
 
     def _answered(self) -> None:
-        self.query_one("#line").display = True
-        self.query_one(Prompt).focus()
+        self.part(Widget, "#line").display = True
+        self.part(Prompt).focus()
 
     def _place_of(self, result: Result) -> tuple[int, int]:
         _, top, left = self._places.get(id(result), (result, result.top, 0))
         return top, left
 
     def show(self, shown: Shown, place: tuple[int, int]) -> None:
-        output = self.query_one(Output)
+        output = self.part(Output)
         if self.shown is not None:
             self._places[id(self.shown.result)] = (self.shown.result, output.top, int(output.scroll_offset.x))
             for oldest in list(self._places)[:-100]:
                 del self._places[oldest]
         self.shown, self.match = shown, place[0] if shown.search else -1
-        links, piece = self.query_one("#links", Bar), self.query_one("#slice", Bar)
+        links, piece = self.part(Bar, "#links"), self.part(Bar, "#slice")
         links.display = bool(shown.result.menu)
         links.show((*joined([span._replace(text=f" {span.text} ") for span in shown.result.menu], "·"),))
         piece.display = shown.view is not None
         if shown.view is not None:
             piece.show(*shown.view.bar())
-        side = self.query_one(Side)
+        side = self.part(Side)
         side.display = shown.has_panel
         side.show(())
         if shown.has_panel:
             self.run_worker(self._count(shown))
         output.show(shown.pages, *place)
-        self._update()
+        self.update_bars()
 
     async def _count(self, shown: Shown) -> None:
         """What stands beside a tensor comes when it is counted."""
         with suppress(Exception):
             lines = await asyncio.wrap_future(self.desk.worker.submit(partial(beside_of, shown)))
             if self.shown is shown:
-                self.query_one(Side).show(lines)
+                self.part(Side).show(lines)
 
     def show_again(self, job: Callable[[], Shown | None], top: int) -> None:
         """The same screen, made anew."""
@@ -288,60 +302,7 @@ class ScreenApp(App[Action]):
 
     def _loaded(self) -> None:
         with suppress(Exception):
-            self.query_one(Output).loaded()
-
-    async def search(self, pattern: str) -> None:
-        """Marks what matches, and goes to the first match that is seen or comes; without a pattern to the next one."""
-        if self.shown is None:
-            return None
-        search = self.shown.search
-        if search is not None and pattern in ("", search.pattern):
-            return self.go_to_match(1)
-        if not pattern:
-            return self.say("search for what? write /REGEX, for example /inf; then / goes to the next one", "error")
-        try:
-            re.compile(pattern)
-        except re.error as problem:
-            return self.say(f"this is no regular expression ({problem}): {pattern}", "error")
-        async with self.turn:
-            self.say("")
-            await self._find(self.shown, pattern)
-        return None
-
-    async def _find(self, before: Shown, pattern: str) -> None:
-        shown: Shown | None = await self.work(f"/{pattern}", partial(self.desk.sought, before, pattern))
-        if shown is None or shown.search is None:
-            return
-        top = self.query_one(Output).top
-        self.show(shown, (top, 0))
-        self.match = -1
-        while not shown.search.is_done:
-            if await self.work(f"/{pattern}", shown.search.look) is None:
-                break  # it was stopped
-            if self.match < 0 and (found := shown.search.after(top - 1, 1)) is not None and found >= top:
-                self._go_to(found)
-        if self.match < 0 and (found := shown.search.after(top - 1, 1)) is not None:
-            self._go_to(found)
-        if not shown.search.matches:
-            self.say(f"no line of this screen matches: {pattern}", "error")
-            self.show_again(partial(self.desk.sought, shown, ""), top)
-
-    def go_to_match(self, by: int) -> None:
-        search = self.shown.search if self.shown else None
-        if search is not None:
-            output = self.query_one(Output)
-            start = self.match if self.match >= 0 else output.top - (by > 0)
-            found = search.after(start, by)
-            if found is not None:
-                self._go_to(found)
-
-    def _go_to(self, line: int) -> None:
-        output = self.query_one(Output)
-        self.match = output.marked = line
-        if not output.top <= line < output.top + output.rows - 1:
-            output.go(max(0, line - output.rows // 3))
-        output.refresh()
-        self._update()
+            self.part(Output).loaded()
 
     def _print_error_renderables(self) -> None:
         """A fault of the screen is told in one line, by who started it."""
@@ -349,7 +310,7 @@ class ScreenApp(App[Action]):
 
     def say(self, message: str, style: str = "") -> None:
         """A line or two above the prompt, until the next command."""
-        widget = self.query_one("#message", Static)
+        widget = self.part(Static, "#message")
         widget.display = bool(message)
         widget.update(RichText(theme.visible_lines(message), theme.style_of(style, "", self.theme)))
 
@@ -360,36 +321,35 @@ class ScreenApp(App[Action]):
         """A trace that grows is said to; what is shown stays as it is."""
         began = time.monotonic()
         with suppress(Exception):
-            count = await asyncio.wrap_future(self.desk.worker.submit(self.desk.look))
-            if count >= 0:
-                self._known, before = count, self._known
-                self.fresh += max(count - before, 0) if before >= 0 else 0
-                self._update()
+            found = await asyncio.wrap_future(self.desk.worker.submit(self.desk.look))
+            if found:
+                self.fresh += found
+                self.update_bars()
         self.set_timer(max(_LOOK_EVERY, 10 * (time.monotonic() - began)), self._begin_look)
 
     def _tick(self) -> None:
         waited = time.monotonic() - self._since
         if self._job is not None and waited > _PATIENCE:
-            self.query_one("#rule", Bar).show(*bar_texts.working(self._doing, waited))
+            self.part(Bar, "#rule").show(*bar_texts.working(self._doing, waited))
         elif self.printed is not None and self.printed.size() != self._printed:
-            self._update()
+            self.update_bars()
 
-    def _update(self) -> None:
+    def update_bars(self) -> None:
         if not self.is_running or self._exit:
             return
-        output = self.query_one(Output)
+        output = self.part(Output)
         held = theme.visible(self.pause.headline) if self.pause else ""
         scene = theme.visible(self.engine.scene.title)
-        self.query_one("#title", Bar).show(*bar_texts.title(scene, held, self.engine.visited, self.fresh))
+        self.part(Bar, "#title").show(*bar_texts.title(scene, held, self.engine.visited, self.fresh))
         self._printed = self.printed.size() if self.printed else 0
         if self._job is None or time.monotonic() - self._since < _PATIENCE:
             rule = bar_texts.rule(self.shown, output.top, output.rows, self.match, self._printed)
-            self.query_one("#rule", Bar).show(*rule)
+            self.part(Bar, "#rule").show(*rule)
         has_search = self.shown is not None and self.shown.search is not None
-        self.query_one("#keys", Bar).show(bar_texts.keys(self.size.width, output.has_focus, has_search))
+        self.part(Bar, "#keys").show(bar_texts.keys(self.size.width, output.has_focus, has_search))
 
     def on_output_moved(self) -> None:
-        self._update()
+        self.update_bars()
 
 
 def _first_lines(result: Result) -> str:

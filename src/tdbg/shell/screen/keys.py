@@ -15,14 +15,14 @@ from tdbg.capture.control import Action, Kind
 from tdbg.scene import Moment
 from tdbg.shell.result import Result, text
 from tdbg.shell.screen import theme
-from tdbg.shell.screen.app import ScreenApp
+from tdbg.shell.screen.finding import SearchingScreen
 from tdbg.shell.screen.output import Output
 from tdbg.shell.screen.prompt import Menu, Prompt
 from tdbg.shell.screen.questions import Answer, Question
 from tdbg.shell.screen.terminal import TerminalGone
 
 
-class DebuggerScreen(ScreenApp):
+class DebuggerScreen(SearchingScreen):
     """The screen with its keys."""
 
     BINDINGS: ClassVar = [
@@ -52,25 +52,25 @@ class DebuggerScreen(ScreenApp):
         self.type_line(line)
 
     def action_fill(self, line: str) -> None:
-        prompt = self.query_one(Prompt)
+        prompt = self.part(Prompt)
         prompt.focus()
         prompt.fill(line)
 
     def action_answer(self, key: str) -> None:
-        self.query_one(Question).answer(key)
+        self.part(Question).answer(key)
 
     def action_links(self) -> None:
-        self.query_one(Output).focus()
+        self.part(Output).focus()
 
     def action_match(self, by: int) -> None:
         self.go_to_match(by)
 
     def action_scroll(self, way: str) -> None:
-        getattr(self.query_one(Output), f"scroll_{way}")(animate=False)
+        getattr(self.part(Output), f"scroll_{way}")(animate=False)
 
     def action_turn(self, by: int) -> None:
         """A page of a tensor's leading dimensions; where there are none, sideways."""
-        output = self.query_one(Output)
+        output = self.part(Output)
         if self.shown is not None and self.shown.view is not None and self.shown.view.pages:
             self.show_again(partial(self.desk.turned, self.shown, by), 0)
         else:
@@ -79,13 +79,9 @@ class DebuggerScreen(ScreenApp):
     def action_slice(self) -> None:
         """The command that shows another part of this tensor, for the person to change."""
         if self.shown is not None and self.shown.view is not None:
-            line, _, _ = self.shown.line.partition("[")
-            at = self.shown.view.indices()
-            places = [*map(str, at), *[":"] * (self.shown.view.array.values.ndim - len(at))]
-            prompt = self.query_one(Prompt)
+            prompt = self.part(Prompt)
             prompt.focus()
-            prompt.fill(f"{line.strip()}[{', '.join(places)}]")
-            prompt.cursor_position -= 1
+            prompt.fill(*self.shown.view.sliced(self.shown.line))
 
     def action_printed(self) -> None:
         if self.printed is None or not self.printed.size():
@@ -111,13 +107,13 @@ class DebuggerScreen(ScreenApp):
 
     def action_back_out(self) -> None:
         """Escape: out of what is nearest."""
-        menu, output = self.query_one(Menu), self.query_one(Output)
+        menu, output = self.part(Menu), self.part(Output)
         if menu.display:
             menu.close()
         elif self.is_working:
             self.stop()
         elif output.has_focus:
-            self.query_one(Prompt).focus()
+            self.part(Prompt).focus()
         elif self.shown is not None and self.shown.search is not None:
             self.show_again(partial(self.desk.sought, self.shown, ""), output.top)
         elif self.shown is not None and self.shown.is_aside:
@@ -126,19 +122,19 @@ class DebuggerScreen(ScreenApp):
 
     def action_interrupt(self) -> None:
         """Ctrl-C: stops a command, empties the prompt, and then asks how to leave."""
-        prompt = self.query_one(Prompt)
+        prompt = self.part(Prompt)
         if self.is_working:
             self.stop()
         elif prompt.value:
             prompt.fill("")
-            self.query_one(Menu).close()
+            self.part(Menu).close()
         elif self.pause is not None:
             self.action_leave()
         else:
             self.say("Ctrl-Q or exit leaves; Ctrl-C stops a command that takes long")
 
     def action_end_of_input(self) -> None:
-        if not self.query_one(Prompt).value:
+        if not self.part(Prompt).value:
             self.action_leave()
 
     def action_leave(self) -> None:
@@ -160,11 +156,13 @@ class DebuggerScreen(ScreenApp):
         return await asyncio.wrap_future(self.desk.worker.submit(self.desk.moments))
 
     def on_prompt_left(self) -> None:
-        self.query_one(Output).focus()
+        self.part(Output).focus()
 
     def on_prompt_moved(self, event: Prompt.Moved) -> None:
         if event.way in ("left", "right"):
             self.action_turn(-1 if event.way == "left" else 1)
+        elif event.way in ("back", "forward"):  # what some terminals send for Alt and an arrow
+            self.type_line("prev" if event.way == "back" else "next")
         else:
             self.action_scroll(event.way)
 
@@ -172,24 +170,24 @@ class DebuggerScreen(ScreenApp):
         self.run_worker(self._complete(True))
 
     async def _complete(self, is_asked: bool) -> None:
-        prompt = self.query_one(Prompt)
+        prompt = self.part(Prompt)
         line = prompt.value[: prompt.cursor_position]
         found = await asyncio.wrap_future(self.desk.worker.submit(partial(self.desk.complete, line)))
         prompt.offer(line, found, is_asked)
 
     def on_menu_chosen(self, event: Menu.Chosen) -> None:
-        self.query_one(Menu).close()
-        self.query_one(Prompt).accept(event.text, " ")
+        self.part(Menu).close()
+        self.part(Prompt).accept(event.text, " ")
 
     def on_input_changed(self) -> None:
         """What is typed while the menu is open makes it smaller."""
-        menu = self.query_one(Menu)
-        if menu.display and menu.line != self.query_one(Prompt).value:
+        menu = self.part(Menu)
+        if menu.display and menu.line != self.part(Prompt).value:
             self.run_worker(self._complete(False))
 
     def on_output_typed(self, event: Output.Typed) -> None:
         """A key for the output when it means something there; else the person goes on typing."""
-        prompt = self.query_one(Prompt)
+        prompt = self.part(Prompt)
         if event.key in ("n", "N") and self.shown is not None and self.shown.search is not None:
             self.go_to_match(1 if event.key == "n" else -1)
         elif event.key in ("left", "right"):
@@ -199,7 +197,7 @@ class DebuggerScreen(ScreenApp):
             prompt.fill(prompt.value + event.key)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        self.call_after_refresh(self._update)
+        self.call_after_refresh(self.update_bars)
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        self.call_after_refresh(self._update)
+        self.call_after_refresh(self.update_bars)

@@ -7,6 +7,7 @@ a pipe could fill while the thread that prints holds the GIL.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import sys
 import tempfile
@@ -22,14 +23,11 @@ class Printed:
 
     def __enter__(self) -> Printed:
         _flush()
-        file = os.open(f"/proc/self/fd/{self._file.fileno()}", os.O_WRONLY | os.O_APPEND)
-        try:
-            for descriptor in (1, 2):
-                if os.isatty(descriptor):
-                    self._kept[descriptor] = os.dup(descriptor)
-                    os.dup2(file, descriptor)
-        finally:
-            os.close(file)
+        fcntl.fcntl(self.file, fcntl.F_SETFL, fcntl.fcntl(self.file, fcntl.F_GETFL) | os.O_APPEND)
+        for descriptor in (1, 2):
+            if os.isatty(descriptor):
+                self._kept[descriptor] = os.dup(descriptor)
+                os.dup2(self.file, descriptor)
         self.terminal = self._kept.get(1, self._kept.get(2, -1))
         return self
 

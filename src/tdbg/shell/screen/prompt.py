@@ -112,6 +112,12 @@ class Prompt(Input):
     def action_cursor_right(self, select: bool = False) -> None:
         super().action_cursor_right(select) if self.value else self.post_message(self.Moved("right"))
 
+    def action_cursor_left_word(self, select: bool = False) -> None:
+        super().action_cursor_left_word(select) if self.value else self.post_message(self.Moved("back"))
+
+    def action_cursor_right_word(self, select: bool = False) -> None:
+        super().action_cursor_right_word(select) if self.value else self.post_message(self.Moved("forward"))
+
     def action_complete(self, by: int) -> None:
         menu = self.screen.query_one(Menu)
         if menu.display:

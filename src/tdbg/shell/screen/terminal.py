@@ -45,6 +45,7 @@ class Terminal(Driver):
         self._attributes: list[Any] | None = None
         self._ended = threading.Event()
         self._gone = False
+        self.is_on = False
         self._reader: threading.Thread | None = None
         self._writer: threading.Thread | None = None
 
@@ -54,6 +55,7 @@ class Terminal(Driver):
 
     def start_application_mode(self) -> None:
         self._ended.clear()
+        self.is_on = True
         with contextlib.suppress(termios.error):
             self._attributes = termios.tcgetattr(0)
             _set_raw()
@@ -83,6 +85,7 @@ class Terminal(Driver):
                 termios.tcflush(0, termios.TCIFLUSH)
 
     def stop_application_mode(self) -> None:
+        self.is_on = False
         self.disable_input()
         self.write(LEAVE)
         self.close()

@@ -34,7 +34,7 @@ from tdbg.tensorflow.session.requests import (
 from tdbg.tensorflow.session.run_scene import RunCall, RunScene
 
 _PLAIN = Action(debug=False)
-_LOOKED_THROUGH = 1 << 28  # bytes of dumps that are searched for bad values though nobody asked
+_LOOKED_THROUGH = 1 << 26  # bytes of dumps that are searched for bad values though nobody asked
 
 
 @dataclass

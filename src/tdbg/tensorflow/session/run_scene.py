@@ -189,7 +189,13 @@ class RunScene:
         )
 
     def error_lines(self) -> list[str]:
-        return error_lines(self._error, self._feeds, self._dump) if self._error is not None else []
+        """What went wrong, and the commands that show more of it."""
+        if self._error is None:
+            return []
+        lines, op = error_lines(self._error, self._feeds, self._dump), getattr(self._error, "op", None)
+        if op is not None and self._dump is not None:
+            lines.append(f"Look: ni -a -d -t {op.name}; li -r {op.name}; lt")
+        return lines
 
     def feeds(self) -> Mapping[str, Any]:
         return self._feeds

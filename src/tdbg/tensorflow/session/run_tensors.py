@@ -10,6 +10,7 @@ from typing import Any, cast, overload
 
 import numpy as np
 
+from tdbg.dumps.events import map_tensor
 from tdbg.dumps.names import split_element
 from tdbg.errors import TdbgError
 from tdbg.model import Summary
@@ -26,6 +27,7 @@ from tdbg.tensorflow.session.run_nodes import RuntimeNodes
 
 # They give what they are given: where the runtime left one out, its input has the value.
 _SAME_VALUE = frozenset({"Identity", "StopGradient", "PreventGradient", "Snapshot", "IdentityN"})
+_MAPPED = 1 << 22  # bytes of a dump from which on it is mapped, and not read to the end
 _SORTS = ("timestamp", "dump_size", "op_type", "tensor_name")
 
 
@@ -163,7 +165,8 @@ class RunTensors:
     def value(self, seen: Seen) -> Any:
         datum = cast(DebugTensorDatum, seen.key)
         try:
-            tensor = self.look_at(datum)
+            tensor = map_tensor(datum.file_path) if (datum.dump_size_bytes or 0) >= _MAPPED else None
+            tensor = self.look_at(datum) if tensor is None else tensor
         except (OSError, ValueError) as problem:
             raise TdbgError(f"the value of {seen.tensor} cannot be read: {problem}") from None
         if isinstance(tensor, InconvertibleTensorProto):
