@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from tdbg.config import Config
 from tdbg.model import DType, Mode
@@ -22,10 +21,19 @@ class Policy:
         self._config = config
         self._decide(config)
 
-    def narrow(self, **filters: Any) -> None:
-        """Other filters from here on, in place of those that there were; None leaves one as it is."""
-        self._config = replace(self._config, **{name: value for name, value in filters.items() if value is not None})
+    def narrow(self, op: str | None, name: str | None, dtype: str | None) -> bool:
+        """Other filters from here on, each in place of the one that there was; all match from the beginning. Whether
+        there is any."""
+        if not (op or name or dtype):
+            return False
+        self._config = replace(
+            self._config,
+            op_regex=op or self._config.op_regex,
+            names=f"^(?:{name})" if name else self._config.names,
+            dtypes=f"^(?:{dtype})" if dtype else self._config.dtypes,
+        )
         self._decide(self._config)
+        return True
 
     def _decide(self, config: Config) -> None:
         self._op = _searcher(config.ops)

@@ -7,7 +7,6 @@ import threading
 from types import FrameType
 from typing import Any, NamedTuple
 
-import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import func_graph, ops
 
@@ -29,7 +28,7 @@ from tdbg.tensorflow.breakpoints import Breakpoints
 from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.calls import Calls
 from tdbg.tensorflow.checks import BadValueError, Checks, KnownOp
-from tdbg.tensorflow.dtypes import code_of
+from tdbg.tensorflow.dtypes import as_buffer, code_of
 from tdbg.tensorflow.edges import Edges
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
@@ -83,11 +82,11 @@ class Capture:
         self._links = ForwardLinks(self.steps.gradient, self._op_number, lib.maker_of)
         self._checks: Checks | None = None
         self._breaks = self._holding(recorder, observers) if isinstance(recorder, Recorder) else None
-        self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, _as_buffer)
+        self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, as_buffer)
         is_edges = recorder.config.mode == Mode.EDGES
         self._without_xla = WithoutXla(recorder.note) if recorder.config.xla == "off" and not is_edges else None
         self._edges = (
-            Edges(recorder, self._policy, self.sources, self._dtypes, self._next_op, _as_buffer) if is_edges else None
+            Edges(recorder, self._policy, self.sources, self._dtypes, self._next_op, as_buffer) if is_edges else None
         )
         self._signatures = Signatures()
         self._threads = EveryThread(self._callback)
@@ -123,7 +122,7 @@ class Capture:
     def _holding(self, recorder: Recorder, observers: Any) -> OpBreaks:
         breaks = Breaks(recorder.config.break_on)
         holder = Holder(breaks, recorder.path, recorder.flush, recorder.note, self._watch)
-        found = OpBreaks(holder, self._lib, self.sources, self.steps, _as_buffer, self._trace_again)
+        found = OpBreaks(holder, self._lib, self.sources, self.steps, as_buffer, self._trace_again)
         self.graphs.breaks = observers.breaks = found
         self.steps.began = found.step_begins
         return found
@@ -135,13 +134,7 @@ class Capture:
 
     def _watch(self, action: Action) -> None:
         """What the person at the prompt wants to be recorded from here on."""
-        filters = {
-            "op_regex": action.op_type_filter,
-            "names": f"^(?:{action.node_name_filter})" if action.node_name_filter else None,
-            "dtypes": f"^(?:{action.tensor_dtype_filter})" if action.tensor_dtype_filter else None,
-        }
-        if any(filters.values()):
-            self._policy.narrow(**filters)
+        if self._policy.narrow(action.op_type_filter, action.node_name_filter, action.tensor_dtype_filter):
             self._dtypes, self._input_dtypes = bit_mask(self._policy.dtypes), bit_mask(self._policy.input_dtypes)
             self._trace_again()
 
@@ -208,7 +201,9 @@ class Capture:
             op_type = op_type.decode()
         if op_type.startswith("__"):
             return  # functions are bracketed by _call_begins and _call_ends
-        if not self.steps.recording and self._checks is None and not self._may_hold:
+        breaks = self._breaks
+        may_hold = breaks is not None and breaks.is_on
+        if not self.steps.recording and self._checks is None and not may_hold:
             if writes_variable(op_type):
                 self.steps.update()  # to find the step from which on it is recorded
             return
@@ -218,15 +213,11 @@ class Capture:
         if is_update:
             self.steps.update()
         self._links.remember(op_type, inputs, op)
-        found = self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, _as_buffer)
-        if self._may_hold:
-            self._breaks.eager(op, inputs, outputs, found)  # type: ignore[union-attr]
+        found = self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, as_buffer)
+        if breaks is not None and may_hold:
+            breaks.eager(op, inputs, outputs, found)
         if found & 1 and self._checks is not None:
             self._checks.eager(op, inputs, outputs)
-
-    @property
-    def _may_hold(self) -> bool:
-        return self._breaks is not None and self._breaks.is_on
 
     def _new_site(self, op_type: str, stack: int, forward: int, outputs: Any) -> tuple[int, int, int]:
         """An eager op type at one place of the program: all its executions share one op row."""
@@ -248,9 +239,9 @@ class Capture:
             site = (op, self._dtypes if wanted else 0, int(is_update))
             if self._checks is not None:
                 self._checks.learn(op, KnownOp(op_type, op_type, stack, phase, forward, "eager", ()))
-            if self._may_hold:
+            if self._breaks is not None and self._breaks.is_on:
                 known = Known(op_type, op_type, phase, device, stack, forward, "eager", hands_on=op_type in SILENT)
-                self._breaks.learn(op, known, ())  # type: ignore[union-attr]
+                self._breaks.learn(op, known, ())
             self._sites[(op_type, stack, forward)] = site
             return site
 
@@ -385,8 +376,8 @@ class Capture:
                     self.steps.gradient()
                 if record.has_update:
                     self.steps.update()
-            if self._may_hold:
-                self._breaks.holder.leave()  # type: ignore[union-attr]
+            if self._breaks is not None:
+                self._breaks.holder.leave()
         except BadValueError:
             raise
         except Exception as error:
@@ -398,17 +389,8 @@ class Capture:
         for slot, tensor in enumerate(outputs):
             dtype = code_of(tensor.dtype)
             if isinstance(tensor, ops.EagerTensor) and dtypes >> dtype & 1 and dtype.is_number:
-                self._lib.tensor(op, slot, -1, flag, execution, _as_buffer(tensor), int(dtype))
+                self._lib.tensor(op, slot, -1, flag, execution, as_buffer(tensor), int(dtype))
 
 
 def _name(function: Any) -> str:
     return function.name.decode() if isinstance(function.name, bytes) else function.name
-
-
-def _as_buffer(tensor: Any) -> Any:
-    """Bytes of a tensor whose type numpy has no buffer format for: the same bits as unsigned integers."""
-    array = tensor.numpy()
-    if not isinstance(array, (np.ndarray, np.generic)) or array.dtype.kind in "OSU":
-        raise TypeError("no plain bytes")
-    array = np.ascontiguousarray(array).reshape(np.shape(array))
-    return array.view(f"u{array.dtype.itemsize}") if array.dtype.kind == "V" or array.dtype.num > 24 else array
