@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from tdbg.query.program import Program
 from tdbg.query.rows import Rows
+from tdbg.query.scene_eager import EagerEdges
 from tdbg.query.scene_moments import Moments
 from tdbg.query.scene_nodes import Nodes
 from tdbg.query.scene_numbers import Names, NumbersOfAll, NumbersOfSome
@@ -40,6 +41,7 @@ class SceneCache:
         self.stamp = stamp(trace, process)
         self._rowset: tuple[int | None, Rowset] | None = None
         self._moment: Moment | None = None
+        self._graphs: tuple[int, set[int]] | None = None
         self._numbers: tuple[int | None, NumbersOfAll | NumbersOfSome] | None = None
 
     @cached_property
@@ -76,7 +78,8 @@ class SceneCache:
 
     @cached_property
     def nodes(self) -> Nodes:
-        return Nodes(self.trace, self.process, self.program, self.ops, self.texts)
+        eager = EagerEdges(self.trace, self.process, self.pages, self.ops)
+        return Nodes(self.trace, self.process, self.program, self.ops, self.texts, eager)
 
     @cached_property
     def sources(self) -> SourceFiles:
@@ -156,6 +159,18 @@ class SceneCache:
             positions = None if number is None else self.moments.positions(number)
             self._rowset = number, Rowset(self.pages, positions, self.moments.evidence)
         return self._rowset[1]
+
+    def graphs_at(self, number: int | None) -> set[int]:
+        """The graphs whose ops were seen at the moment; none of the whole trace."""
+        if number is None:
+            return set()
+        run = self.moments.runs.get(number)
+        if run is not None:
+            return {run.graph}
+        if self._graphs is None or self._graphs[0] != number:
+            ops = np.unique(self.pages.cells("op", self.rowset(number).all)).tolist()
+            self._graphs = number, {int(self.ops.graphs[self.ops.at[op]]) for op in ops if op in self.ops.at}
+        return self._graphs[1]
 
     def began(self, number: int | None) -> int:
         """When the first tensor of the moment was seen, in ns."""

@@ -100,7 +100,7 @@ class Selector:
             return rowset.given
         found = rowset.bad(self._first_bad_seq) if is_bad else rowset.all
         if passing is not None:
-            found = found[passing[rowset.cells("op", found)]]
+            found = found[passing[self._ops.known(rowset.cells("op", found))]]
         if selection.filter and not is_bad:
             found = self._filtered(rowset, found, selection.filter, filters, notes)
         return found if selection.sort_by == "timestamp" else self._sorted(rowset, found, selection.sort_by)
@@ -133,7 +133,7 @@ class Selector:
             keys = sizes_of(rowset.cells("elements", found), rowset.cells("dtype", found))
         else:
             texts = self._ops.types if sort_by == "op_type" else self._ops.shown
-            keys = self._ranks(texts)[rowset.cells("op", found)]
+            keys = self._ranks(texts)[self._ops.known(rowset.cells("op", found))]
             if sort_by == "tensor_name":
                 slots = rowset.cells("slot", found).astype(np.int64)
                 keys = keys * (int(slots.max(initial=0)) + 1) + slots
@@ -142,7 +142,7 @@ class Selector:
     def _ranks(self, texts: list[str]) -> np.ndarray:
         """By the number of an op; the last cell stands for -1."""
         order = {text: rank for rank, text in enumerate(sorted(set(texts)))}
-        ranks = np.zeros(int(self._ops.numbers.max(initial=-1)) + 2, np.int64)
+        ranks = np.zeros(self._ops.size, np.int64)
         ranks[self._ops.numbers] = [order[text] for text in texts]
         return ranks
 

@@ -87,7 +87,8 @@ class Values:
         if imported:
             return f"{what}; import the dumps again with: tdbg import --values"
         steps = f"--steps {seen.step}:{seen.step + 1} " if seen.step >= 0 else ""
-        names = shlex.quote(f"^{re.escape(self._program.ops[seen.key.op].name)}$")
+        op = self._program.ops.get(seen.key.op)
+        names = shlex.quote(f"^{re.escape(op.name if op is not None else seen.node)}$")
         words = f"tdbg run --mode full {steps}--names {names} {program_words(info)}"
         return f"{what} (mode {info.get('mode', 'unknown')}); record them with: {words}"
 

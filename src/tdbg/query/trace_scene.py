@@ -13,6 +13,7 @@ from tdbg.errors import TdbgError
 from tdbg.model import DType, Flag, ProfiledNode
 from tdbg.query.profile import read_profile
 from tdbg.query.scene_cache import SceneCache, stamp
+from tdbg.query.scene_moments import BLIND_MODES
 from tdbg.query.scene_ops import INPUT, Named
 from tdbg.query.scene_run_info import Feeds, run_info
 from tdbg.query.scene_selection import Rowset, Selector, has_inf_or_nan
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from tdbg.query.verdict import Verdict
 
 _MOST_TESTED = 20_000  # tensors that a user's function is asked about
-_BLIND = ("none", "shape")  # modes in which nobody looks for bad values
 
 
 class TraceScene:
@@ -111,6 +111,8 @@ class TraceScene:
         notes = self._blind_notes(selection)
         found = self._selector.select(rowset, selection, self.filters, notes)
         order = Everything(self._pages, self._read.moments.evidence) if found is None else Chosen(found)
+        if len(rowset) and not len(self._read.ops):
+            notes.append("the program ended before it could tell of its ops, so their names are not known")
         notes += [f"{name} is damaged: its rows are shown without names" for name in sorted(self._pages.damaged)]
         return RowTensors(order, self._make, len(rowset), notes, selection.reverse)
 
@@ -182,8 +184,7 @@ class TraceScene:
 
     def _graphs_here(self) -> set[int]:
         """The graphs that ran at the moment: of nodes with one name, those are meant first."""
-        run = self._read.moments.runs.get(self._number) if self._number is not None else None
-        return {run.graph} if run is not None else set()
+        return self._read.graphs_at(self._number)
 
     def _rows_of(self, named: Named) -> np.ndarray:
         rowset = self._rowset()
@@ -226,7 +227,7 @@ class TraceScene:
 
     def _blind_notes(self, selection: Selection) -> list[str]:
         mode = self._read.mode
-        if self.filters.get(selection.filter) is has_inf_or_nan and mode in _BLIND:
+        if self.filters.get(selection.filter) is has_inf_or_nan and mode in BLIND_MODES:
             return [f"mode {mode} does not look for NaN and infinity; record with --mode health or numerics"]
         return []
 
@@ -255,7 +256,7 @@ class TraceScene:
 
     def _make(self, positions: np.ndarray) -> list[Seen]:
         read = self._read
-        ops, shapes, began, looked = read.ops, read.shapes, read.began(self._number), read.mode not in _BLIND
+        ops, shapes, began, looked = read.ops, read.shapes, read.began(self._number), read.mode not in BLIND_MODES
         moment = self._number
         numbers = read.numbers_of(moment, positions).tolist() if moment is not None else None
         found = []

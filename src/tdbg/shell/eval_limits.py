@@ -26,7 +26,7 @@ def check_arguments(function: Word, args: list[Any], keywords: dict[str, Any]) -
     if len(args) > _MOST_ARGUMENTS:
         raise TdbgError(f"np.{function.name}: at most {_MOST_ARGUMENTS} arguments; name the others")
     for name in keywords:
-        if name in ("out", "**", "like", "subok") or (name == "shape" and "like" in function.name):
+        if name in _REFUSED or (name == "shape" and "like" in function.name):
             raise TdbgError(f"np.{function.name}: {name} cannot be given here")
     if "dtype" in keywords:
         check_type(keywords["dtype"])
@@ -42,6 +42,7 @@ def check_arguments(function: Word, args: list[Any], keywords: dict[str, Any]) -
             raise TdbgError("an array of texts can be indexed, compared and counted, not computed with")
 
 
+_REFUSED = frozenset("out where axes signature like subok **".split())  # they write, or change what is bounded
 _OPTIONS = frozenset("dtype order mode ord kind method side indexing casting".split())
 _WITH_OPTIONS = frozenset("linalg.norm pad ones zeros empty array asarray".split())
 _FOR_TEXTS = frozenset(

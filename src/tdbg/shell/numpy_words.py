@@ -75,8 +75,17 @@ def _pad(value: Any, width: Any, *_: Any, **__: Any) -> int:
     return math.prod(size + int(a) + int(b) for size, (a, b) in zip(np.shape(value), widths, strict=True))
 
 
-def _pairs(value: Any, *_: Any, **__: Any) -> int:
-    return (np.shape(value)[0] if np.ndim(value) > 1 else 1) ** 2 + size(value)
+def _pairs(value: Any, *, rowvar: Any = True, **_: Any) -> int:
+    """Of variables, which are the rows, or else the columns."""
+    return (np.shape(value)[0 if rowvar else -1] if np.ndim(value) > 1 else 1) ** 2 + size(value)
+
+
+def _per_dimension(value: Any, *_: Any, **__: Any) -> int:
+    return size(value) * max(1, np.ndim(value))
+
+
+def _triangle(value: Any, *_: Any, **__: Any) -> int:
+    return size(value) ** 2 if np.ndim(value) < 2 else size(value)
 
 
 def _eye(rows: Any, columns: Any = None, *_: Any, **__: Any) -> int:
@@ -111,10 +120,10 @@ _UFUNCS = """abs absolute add subtract multiply divide true_divide floor_divide 
     bitwise_or bitwise_xor invert conjugate conj heaviside gcd lcm""".split()
 _NO_LARGER = """sum prod mean std var min max amin amax ptp median average nansum nanprod nanmean
     nanstd nanvar nanmin nanmax nanmedian any all argmax argmin nanargmax nanargmin cumsum
-    cumprod nancumsum sort argsort unique count_nonzero nonzero flatnonzero argwhere reshape ravel transpose swapaxes
-    moveaxis squeeze expand_dims flip fliplr flipud roll rot90 diagonal trace diff gradient round around real imag
+    cumprod nancumsum sort argsort unique count_nonzero flatnonzero reshape ravel transpose swapaxes
+    moveaxis squeeze expand_dims flip fliplr flipud roll rot90 diagonal trace diff round around real imag
     angle isneginf isposinf isreal iscomplex nan_to_num ones_like zeros_like array asarray shape size ndim
-    searchsorted digitize extract compress delete array_equal tril triu atleast_1d atleast_2d atleast_3d copy isin
+    searchsorted digitize extract compress delete array_equal atleast_1d atleast_2d atleast_3d copy isin
     interp ediff1d partition argpartition""".split()
 _BOUNDS: dict[str, Bound] = {
     **dict.fromkeys("concatenate stack vstack hstack dstack column_stack append".split(), _all),
@@ -122,6 +131,8 @@ _BOUNDS: dict[str, Bound] = {
     **dict.fromkeys("where clip cross isclose allclose broadcast_arrays".split(), broadcast),
     **dict.fromkeys("outer kron meshgrid".split(), _product),
     **dict.fromkeys("corrcoef cov".split(), _pairs),
+    **dict.fromkeys("nonzero argwhere gradient".split(), _per_dimension),
+    **dict.fromkeys("tril triu".split(), _triangle),
     **dict.fromkeys("ones zeros empty".split(), lambda shape, *_, **__: _shape_size(shape)),
     **dict.fromkeys("linspace logspace geomspace".split(), _spaced),
     "full": lambda shape, value, *_, **__: _shape_size(shape),
@@ -201,8 +212,8 @@ def look_up_linear_algebra(name: str) -> Word:
 
 def method_bound(name: str, array: Any, args: Sequence[Any], keywords: dict[str, Any]) -> int:
     """How many elements a method of an array gives at most."""
-    bound = _BOUNDS.get(name, _all)
-    return bound(array, *args, **keywords) if name in ("dot", "take", "repeat") else size(array)
+    bound = _BOUNDS.get(name)
+    return bound(array, *args, **keywords) if bound is not None else size(array)
 
 
 def names() -> list[str]:

@@ -242,7 +242,7 @@ def _word(look_up: Callable[[str], Any], name: str, of: str) -> Any:
 def _near(name: str) -> str:
     known = [*numpy_words.names(), *numpy_words.ARRAY_METHODS]
     near = difflib.get_close_matches(name, known, 1, 0.75)
-    return f"; did you mean {near[0]!r}?" if near else "; help eval lists what can"
+    return f"; did you mean {near[0]!r}?" if near else "; help eval says what can"
 
 
 def _method(array: np.ndarray, name: str) -> Word:

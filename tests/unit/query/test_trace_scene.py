@@ -188,7 +188,11 @@ def test_a_node(scene):
     assert [(frame.line, text) for frame, text in node.stack] == [(77, ""), (2, "y = tf.math.log(x)"), (9, "")]
     assert [(edge.node, edge.slot) for edge in scene.node("Sum").control_inputs] == [("dense/MatMul", -1)]
     assert [edge.node for edge in scene.node("dense/MatMul").control_recipients] == ["Sum"]
+    assert [edge.node for edge in scene.node("Sum").inputs] == ["Log"]
     assert scene.node("evaluate/Log").graph == "evaluate"
+    scene.go(2)  # where the Log of another function was seen too
+    assert [edge.node for edge in scene.node("Sum").inputs] == ["Log#2"]
+    assert scene.node("Log#4").graph == "evaluate"
     with pytest.raises(TdbgError, match="no node 'Sun'; did you mean 'Sum'"):
         scene.node("Sun")
 
@@ -254,3 +258,34 @@ def test_lines_of_libraries_are_read_where_the_trace_was_recorded(tmp_path):
         scene = scene_of(writer)
         assert [(frame.line, line) for frame, line in scene.node("a").stack] == [(2, text)]
         assert scene.source("library.py")[1].text == text
+
+
+def test_what_eager_ops_were_given(tmp_path):
+    writer = traces.new_trace(tmp_path)
+    ops = [{"op": n, "name": name, "type": name, "graph": -1} for n, name in enumerate(("Fill", "Mul", "Sum"))]
+    traces.add_program(writer, ops)
+    traces.add(
+        writer,
+        "executions",
+        {"execution": 0, "op": 0, "graph": -1, "inputs": []},
+        {"execution": 1, "op": 1, "graph": -1, "inputs": [5, 8]},
+        {"execution": 2, "op": 2, "graph": -1, "inputs": [9, 77]},
+        {"execution": 3, "op": 1, "graph": -1, "inputs": [5, 8]},
+    )
+    traces.add(
+        writer,
+        "tensors",
+        {"seq": 0, "op": 0, "slot": 1, "tensor": 5},
+        {"seq": 1, "op": 1, "slot": 1, "tensor": 8, "flags": traces.INPUT | traces.NUMBERS, "execution": 1},
+        {"seq": 2, "op": 1, "tensor": 9, "execution": 1},
+        {"seq": 3, "op": 2, "tensor": 10, "execution": 2},
+    )
+    writer.close({"status": 0})
+    scene = scene_of(writer)
+    edges = [(edge.node, edge.slot, edge.op_type) for edge in scene.node("Mul").inputs]
+    assert edges == [("Fill", 1, "Fill"), ("Mul/input", 1, "Mul")]
+    assert [(edge.node, edge.slot) for edge in scene.node("Mul").recipients] == [("Sum", 0)]
+    assert [(edge.node, edge.slot) for edge in scene.node("Fill").recipients] == [("Mul", 1)]
+    assert [(edge.node, edge.slot) for edge in scene.node("Sum").inputs] == [("Mul", 0)]
+    given = scene.node("Mul/input")
+    assert (given.name, given.inputs, [edge.node for edge in given.recipients]) == ("Mul/input", [], ["Mul"])

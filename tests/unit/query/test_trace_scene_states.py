@@ -102,6 +102,7 @@ def test_mode_shape_knows_no_numbers_and_does_not_say_that_all_is_well(tmp_path)
         ["mode shape does not look for NaN and infinity; record with --mode health or numerics"],
     )
     assert len(scene.tensors(Selection(filter="nan > 0"))) == 0
+    assert scene.run_info().facts["with NaN or infinity"] == "not looked for"
 
 
 def test_bfloat16_values(tmp_path):
@@ -126,3 +127,22 @@ def test_names_among_many_thousands(tmp_path):
     with pytest.raises(TdbgError, match="did you mean 'layer_19999/kernel:0'"):
         scene.seen("layer_19999/kernl:0")
     assert len(scene.tensors(Selection(node_pattern="layer_199.*"))) == 1
+
+
+def test_rows_of_ops_that_were_never_told(tmp_path):
+    """A ring that a killed program left has rows only."""
+    writer = traces.new_trace(tmp_path)
+    traces.add(writer, "tensors", {"seq": 0, "op": 7}, traces.bad_row(seq=1, op=3), {"seq": 2, "op": 7})
+    writer.close({"status": 0})
+    scene = TraceScene(tmp_path / "run.tdbg")
+    found = scene.tensors(Selection())
+    assert [seen.tensor for seen in found] == ["?:0"] * 3
+    assert list(found.notes) == ["the program ended before it could tell of its ops, so their names are not known"]
+    assert [seen.seq for seen in scene.tensors(Selection(filter="has_inf_or_nan"))] == [1]
+    assert len(scene.tensors(Selection(node_pattern=".*"))) == 0
+    assert len(scene.tensors(Selection(sort_by="tensor_name"))) == 3
+    with pytest.raises(TdbgError, match="were not kept"):
+        scene.value(scene.tensors(Selection())[0])
+    scene.go(None)
+    assert [seen.number for seen in scene.tensors(Selection())] == [0, 1, 2]
+    assert (list(scene.sources()), list(scene.tensor_names())) == ([], [])

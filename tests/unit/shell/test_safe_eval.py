@@ -159,6 +159,17 @@ np.array_split(x, 10**9)
 np.array([[huge, huge], [huge, huge]])
 [huge, huge] + [huge, huge]
 np.stack([huge, huge])
+np.matmul(huge[None, :], huge[:, None], axes=[(-1, -2), (-1, -2), (-2, -1)])
+huge[:, None].clip(0, huge)
+np.add(huge[:, None], 1, where=huge > 0)
+np.cov(x, huge[:12].reshape(3, 4))
+np.cov(huge.reshape(8, -1), rowvar=False)
+np.corrcoef(huge.reshape(8, -1), rowvar=False)
+np.tril(huge)
+np.triu(huge[:10**6])
+np.argwhere(huge.reshape(2, 2, 2, -1))
+huge.reshape(2, 2, 2, -1).nonzero()
+np.gradient(huge.reshape(2, 2, 2, -1))
 words * 2
 words + words
 np.multiply(words, 10**9)

@@ -69,7 +69,6 @@ class ScreenApp(App[Action]):
         self.shown: Shown | None = None
         self.match = -1  # the line of the match that was gone to
         self.fresh = 0  # tensors that were recorded since the screen was made
-        self._known = -1
         self._printed = 0
         self._running_loop: asyncio.AbstractEventLoop | None = None
         self._job: Future | None = None
@@ -322,10 +321,9 @@ class ScreenApp(App[Action]):
         """A trace that grows is said to; what is shown stays as it is."""
         began = time.monotonic()
         with suppress(Exception):
-            count = await asyncio.wrap_future(self.desk.worker.submit(self.desk.look))
-            if count >= 0:
-                self._known, before = count, self._known
-                self.fresh += max(count - before, 0) if before >= 0 else 0
+            found = await asyncio.wrap_future(self.desk.worker.submit(self.desk.look))
+            if found:
+                self.fresh += found
                 self.update_bars()
         self.set_timer(max(_LOOK_EVERY, 10 * (time.monotonic() - began)), self._begin_look)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tdbg.capture.control import Pause
-from tdbg.scene import Moment
+from tdbg.scene import Moment, Scene
 from tdbg.shell.command import Completion
 from tdbg.shell.engine import Engine
 from tdbg.shell.result import Array, Result, Span, Text
@@ -32,6 +32,7 @@ class Desk:
     def __init__(self, engine: Engine, on_ready: Callable[[], None]) -> None:
         self.engine, self.worker = engine, Worker()
         self.room = Room(self.worker, on_ready)
+        self._counted: tuple[Scene, int] | None = None  # how many tensors there were
         self._views: dict[int, tuple[Array, View]] = {}  # by the array that shows a part of one
 
     def begin(self, pause: Pause) -> Outcome:
@@ -66,10 +67,12 @@ class Desk:
         return result
 
     def look(self) -> int:
-        """Reads what a program has recorded since; how many tensors there are now, -1 when nothing is new."""
-        if not self.engine.scene.refresh():
-            return -1
-        return sum(moment.tensors for moment in self.engine.scene.moments())
+        """Reads what a program has recorded since it was last looked; how many tensors these are."""
+        scene, before = self.engine.scene, self._counted
+        if before is not None and before[0] is scene and not scene.refresh():
+            return 0
+        self._counted = (scene, sum(moment.tensors for moment in scene.moments()))
+        return max(self._counted[1] - before[1], 0) if before is not None and before[0] is scene else 0
 
     def aside(self, title: str, result: Result) -> Shown:
         """Something that is not one of the screens visited."""

@@ -79,13 +79,9 @@ class DebuggerScreen(SearchingScreen):
     def action_slice(self) -> None:
         """The command that shows another part of this tensor, for the person to change."""
         if self.shown is not None and self.shown.view is not None:
-            line, _, _ = self.shown.line.partition("[")
-            at = self.shown.view.indices()
-            places = [*map(str, at), *[":"] * (self.shown.view.array.values.ndim - len(at))]
             prompt = self.part(Prompt)
             prompt.focus()
-            prompt.fill(f"{line.strip()}[{', '.join(places)}]")
-            prompt.cursor_position -= 1
+            prompt.fill(*self.shown.view.sliced(self.shown.line))
 
     def action_printed(self) -> None:
         if self.printed is None or not self.printed.size():

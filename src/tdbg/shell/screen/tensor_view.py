@@ -13,6 +13,7 @@ from tdbg.model import Summary
 from tdbg.native.reference import DTYPES
 from tdbg.shell.numeric_summary import histogram, summary_of
 from tdbg.shell.result import Array, Line, Result, Span
+from tdbg.shell.words import words_of
 
 PANEL_WIDTH = 34
 _MOST_COUNTED = 500_000_000  # bytes; more are not read without being asked for
@@ -57,11 +58,24 @@ class View:
         blocks = [self.shown if block is self.array else block for block in self.whole.blocks]
         return replace(self.whole, blocks=blocks)
 
+    @property
+    def slice(self) -> str:
+        """``[0, :, :]``"""
+        at = self.indices()
+        return f"[{', '.join([*map(str, at), *[':'] * (self.array.values.ndim - len(at))])}]"
+
+    def sliced(self, line: str) -> tuple[str, int]:
+        """The command that gave the tensor with this slice of it, and the place in front of the closing bracket."""
+        for word in words_of(line, is_whole=False)[1:]:
+            bare = word.text.partition("[")[0]
+            if bare and self.array.name.startswith(bare):
+                begin = f"{line[: word.start]}{bare}{self.slice}"
+                return begin + line[word.end :], len(begin) - 1
+        return f"{line}{self.slice}", len(line + self.slice) - 1
+
     def bar(self) -> tuple[Line, Line]:
         """The line above the elements: which slice this is, and how to get to others."""
-        rank = self.array.values.ndim
-        places = [*(str(i) for i in self.indices()), *[":"] * (rank - len(self.indices()))]
-        left = (Span(" slice ", "dim"), Span(f"[{', '.join(places)}]", "link", "!slice"))
+        left = (Span(" slice ", "dim"), Span(self.slice, "link", "!slice"))
         if not self.pages:
             return left, (Span("@[i,j] jumps to an element ", "dim"),)
         count = f"{self.page + 1:,} of {self.pages:,}" if self.page >= 0 else f"all {self.pages:,}"
