@@ -107,3 +107,13 @@ def test_classes_and_ranges_have_styles():
 def test_pages_of_higher_dimensions_are_named():
     lines = lines_of(np.zeros((2, 1, 2, 2)))
     assert [line for line in lines if line.startswith("[")] == ["[0, 0, :, :]", "[1, 0, :, :]"]
+
+
+def test_an_element_that_no_sample_has_is_written_in_full():
+    values = np.zeros((3, 1000), np.float32)
+    values[1, 501:504] = 0.1234567, 123456789.0, 1e-7
+    block = layout(Array("x", values, shows_all=True), 100)
+    lines = [
+        plain(line) for at in (501, 502, 503) for line in block.lines(*(block.line_of((1, at)) + n for n in (0, 1)))
+    ]
+    assert "0.1234567," in lines[0] and "1.2345679e+08," in lines[1] and "1.e-07," in lines[2]
