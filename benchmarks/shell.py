@@ -6,8 +6,9 @@
     python benchmarks/shell.py --json shell.json      the same numbers for a machine
 
 The trace is that of why.py. Each round is a fresh Python with the trace in the page cache; the numbers are medians of
-some rounds. The first line has the imports in it, and ends with the first page of the first bad step in hand; each
-line behind it is what that question takes beyond what was asked before.
+some rounds. Beside each stands the time that the processor worked for it, which says more on a busy machine. The first
+line has the imports in it, and ends with the first page of the first bad step in hand; each line behind it is what that
+question takes beyond what was asked before.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ from why import write
 
 _ASK = """
 import json, sys, time
-began = time.perf_counter()
+now = lambda: (time.perf_counter(), time.process_time())
+began = now()
 found = {}
 def lap(name):
     global began
-    found[name] = time.perf_counter() - began
-    began = time.perf_counter()
+    ended = now()
+    found[name] = [ended[0] - began[0], ended[1] - began[1]]
+    began = now()
 from tdbg.query.trace_scene import TraceScene
 from tdbg.scene import Selection
 scene = TraceScene(sys.argv[1])
@@ -70,14 +73,17 @@ print(json.dumps(found))
 """
 
 
-def _round(trace: Path) -> dict[str, float]:
+Times = tuple[float, float]  # seconds by the clock, seconds of the processor
+
+
+def _round(trace: Path) -> dict[str, Times]:
     done = subprocess.run([sys.executable, "-c", _ASK, str(trace)], stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def measure(trace: Path, rounds: int) -> dict[str, float]:
+def measure(trace: Path, rounds: int) -> dict[str, Times]:
     found = [_round(trace) for _ in range(rounds)]
-    return {name: statistics.median(one[name] for one in found) for name in found[0]}
+    return {name: tuple(map(statistics.median, zip(*(one[name] for one in found), strict=True))) for name in found[0]}
 
 
 def main() -> None:
@@ -95,8 +101,9 @@ def main() -> None:
         seconds = measure(trace, options.runs)
     finally:
         shutil.rmtree(folder)
-    for name, clock in seconds.items():
-        print(f"{name:42} {clock * 1000:8.0f} ms")
+    print(f"{'milliseconds':42} {'clock':>8} {'processor':>10}")
+    for name, (clock, worked) in seconds.items():
+        print(f"{name:42} {clock * 1000:8.0f} {worked * 1000:10.0f}")
     if options.json:
         options.json.write_text(json.dumps({"cpus": os.cpu_count(), "seconds": seconds}, indent=1) + "\n")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 
 from tdbg import expressions
 from tdbg.errors import TdbgError
@@ -30,6 +31,9 @@ def has_inf_or_nan(seen: object, array: object) -> bool:
         return not bool(np.isfinite(array).all())  # type: ignore[call-overload]
     except TypeError:
         return False
+
+
+Also = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]  # of ops, slots and flags of rows
 
 
 class Rowset:
@@ -60,6 +64,26 @@ class Rowset:
 
     def __len__(self) -> int:
         return len(self.pages) - len(self._evidence) if self.given is None else len(self.given)
+
+    def of_ops(self, passes: np.ndarray, ops: Ops, also: Also | None = None) -> np.ndarray:
+        """Those of the ops that pass (by number, as ``Ops.matching`` gives them) and for which something holds also."""
+        columns = ("op", "slot", "flags") if also is not None else ("op",)
+
+        def places(cells: Mapping[str, np.ndarray]) -> np.ndarray:
+            here = np.flatnonzero(passes[ops.known(cells["op"])])
+            return here if also is None or not len(here) else here[also(*(cells[name][here] for name in columns))]
+
+        if self.given is not None:
+            return self.given[places({name: self.pages.cells(name, self.given) for name in columns})]
+
+        def in_order(rows: pa.Table) -> np.ndarray:
+            here = places({name: rows[name].to_numpy() for name in columns})
+            return here[np.argsort(rows["seq"].to_numpy()[here], kind="stable")]
+
+        parts = self.pages.map(in_order, (*columns, "seq"))
+        starts = [page.first for page in self.pages.pages]
+        found = np.concatenate([np.empty(0, np.int64), *(at + here for at, here in zip(starts, parts, strict=True))])
+        return found[~np.isin(found, self._evidence)] if len(self._evidence) else found
 
     def bad(self, first_seq: int) -> np.ndarray:
         """Those that hold a NaN or an infinity, of which the first is known."""
@@ -98,9 +122,11 @@ class Selector:
         is_bad = selection.filter and filters.get(selection.filter) is has_inf_or_nan
         if passing is None and not selection.filter and selection.sort_by == "timestamp":
             return rowset.given
-        found = rowset.bad(self._first_bad_seq) if is_bad else rowset.all
-        if passing is not None:
-            found = found[passing[self._ops.known(rowset.cells("op", found))]]
+        if is_bad:
+            found = rowset.bad(self._first_bad_seq)
+            found = found[passing[self._ops.known(rowset.cells("op", found))]] if passing is not None else found
+        else:
+            found = rowset.of_ops(passing, self._ops) if passing is not None else rowset.all
         if selection.filter and not is_bad:
             found = self._filtered(rowset, found, selection.filter, filters, notes)
         return found if selection.sort_by == "timestamp" else self._sorted(rowset, found, selection.sort_by)
@@ -153,8 +179,6 @@ def _small(keys: np.ndarray) -> np.ndarray:
         return keys
     least, greatest = int(keys.min()), int(keys.max())
     if greatest - least > 0xFFFF:
-        import pyarrow as pa
-
         encoded = pa.array(keys).dictionary_encode()
         distinct = encoded.dictionary.to_numpy()
         if len(distinct) > 0xFFFF:

@@ -187,19 +187,16 @@ class TraceScene:
         return self._read.graphs_at(self._number)
 
     def _rows_of(self, named: Named) -> np.ndarray:
-        rowset = self._rowset()
-        ops = rowset.cells("op", rowset.all)
-        found = rowset.all[np.isin(ops, named.ops)]
-        graphs = self._read.ops.graphs
-        if not len(found):
-            return found
-        eager = [op for op in named.ops if graphs[self._read.ops.at[op]] < 0]
-        is_eager = np.isin(self._pages.cells("op", found), eager)
-        is_input = is_eager & ((self._pages.cells("flags", found) & int(Flag.INPUT)) != 0)
-        found = found[is_input == named.is_input]
-        if named.slot is not None:
-            found = found[self._pages.cells("slot", found) == named.slot]
-        return found
+        ops = self._read.ops
+        wanted = np.zeros(ops.size, bool)
+        wanted[list(named.ops)] = True
+        eager = [op for op in named.ops if ops.graphs[ops.at[op]] < 0]
+
+        def is_meant(op: np.ndarray, slot: np.ndarray, flags: np.ndarray) -> np.ndarray:
+            is_input = np.isin(op, eager) & ((flags & int(Flag.INPUT)) != 0)
+            return (is_input == named.is_input) & ((slot == named.slot) | (named.slot is None))
+
+        return self._rowset().of_ops(wanted, ops, is_meant)
 
     def _check_one_slot(self, tensor: str, found: np.ndarray) -> None:
         slots = sorted(set(self._pages.cells("slot", found).tolist()))
