@@ -3,7 +3,7 @@
     nan > 0 and op == "Log"
     max_abs > 1e4 or (name ~ "dense.*" and step in 10:20)
 
-A comparison with a number that was not measured is neither true nor false, as NULL is in SQL, and so is its opposite; a
+A comparison with a number that was not measured, or that there is not (the least of no finite element), is neither true nor false, as NULL is in SQL, and so is its opposite; a
 filter keeps what is true. ``~`` searches a regular expression. Nothing here evaluates Python.
 """
 
@@ -34,6 +34,11 @@ def _label(kinds: type[DType] | type[Phase], column: str) -> str:
     return f"{[kind.label for kind in kinds]}[{column} + 1]"
 
 
+def _known(column: str) -> str:
+    """SQL for a number of the finite elements, NaN where there are none; DuckDB would call that greater than any."""
+    return f"nullif({column}, 'NaN'::DOUBLE)"
+
+
 FIELDS: dict[str, Field] = {
     "nan": Field("number", "t.nan", "how many elements are NaN"),
     "inf": Field("number", "(t.pos_inf + t.neg_inf)", "how many are infinite"),
@@ -43,11 +48,13 @@ FIELDS: dict[str, Field] = {
     "negative": Field("number", "t.negative", "how many are finite and below 0"),
     "positive": Field("number", "t.positive", "how many are finite and above 0"),
     "elements": Field("number", "t.elements", "how many elements there are"),
-    "min": Field("number", "t.min", "the least finite element"),
-    "max": Field("number", "t.max", "the greatest finite element"),
-    "mean": Field("number", "t.mean", "the mean of the finite elements"),
-    "std": Field("number", "t.std", "their standard deviation"),
-    "max_abs": Field("number", "greatest(abs(t.min), abs(t.max))", "the finite element furthest from 0, without sign"),
+    "min": Field("number", _known("t.min"), "the least finite element"),
+    "max": Field("number", _known("t.max"), "the greatest finite element"),
+    "mean": Field("number", _known("t.mean"), "the mean of the finite elements"),
+    "std": Field("number", _known("t.std"), "their standard deviation"),
+    "max_abs": Field(
+        "number", _known("greatest(abs(t.min), abs(t.max))"), "the finite element furthest from 0, without sign"
+    ),
     "step": Field("number", "t.step", "the training step"),
     "iteration": Field("number", "t.iteration", "of the innermost loop around it, -1 outside loops"),
     "slot": Field("number", "t.slot", "which output of its op"),
@@ -137,7 +144,7 @@ class Range:
         return Answer(f"({column} >= ? AND {column} < ?)", [self.first, self.end])
 
     def of(self, event: Mapping[str, Any]) -> bool | None:
-        value = event.get(self.field)
+        value = _side(Name(self.field), event)
         return None if value is None else self.first <= value < self.end
 
 
@@ -343,7 +350,8 @@ def _unquoted(text: str) -> str:
 
 
 def _side(side: Any, event: Mapping[str, Any]) -> Any:
-    return event.get(side.field) if isinstance(side, Name) else side
+    value = event.get(side.field) if isinstance(side, Name) else side
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _side_sql(side: Any, columns: Mapping[str, str]) -> Answer:
