@@ -3,8 +3,9 @@
     nan > 0 and op == "Log"
     max_abs > 1e4 or (name ~ "dense.*" and step in 10:20)
 
-A comparison with a number that was not measured, or that there is not (the least of no finite element), is neither true nor false, as NULL is in SQL, and so is its opposite; a
-filter keeps what is true. ``~`` searches a regular expression. Nothing here evaluates Python.
+A comparison with a number that was not measured, or that there is not (the least of no finite element), is neither true
+nor false, as NULL is in SQL, and so is its opposite; a filter keeps what is true. ``~`` searches a regular expression.
+Nothing here evaluates Python.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ def _label(kinds: type[DType] | type[Phase], column: str) -> str:
 
 
 def _known(column: str) -> str:
-    """SQL for a number of the finite elements, NaN where there are none; DuckDB would call that greater than any."""
-    return f"nullif({column}, 'NaN'::DOUBLE)"
+    """SQL for a number of the finite elements, NaN where there are none, which DuckDB calls greater than any other. It
+    is told by the counts: DuckDB believes the statistics of Parquet files, in which there is no NaN."""
+    return f"CASE WHEN coalesce(t.negative + t.zero + t.positive, 1) > 0 THEN {column} END"
 
 
 FIELDS: dict[str, Field] = {
