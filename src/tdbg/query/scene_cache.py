@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from tdbg.model import Flag
 from tdbg.query.program import Program
 from tdbg.query.rows import Rows
 from tdbg.query.scene_eager import EagerEdges
@@ -151,14 +152,17 @@ class SceneCache:
         return self._rowset[1]
 
     def graphs_at(self, number: int | None) -> set[int]:
-        """The graphs whose ops were seen at the moment; none of the whole trace."""
+        """The graphs that ran at the moment; none of the whole trace."""
         if number is None:
             return set()
         run = self.moments.runs.get(number)
         if run is not None:
             return {run.graph}
         if self._graphs is None or self._graphs[0] != number:
-            ops = np.unique(self.pages.cells("op", self.rowset(number).all)).tolist()
+            rows = self.rowset(number).all
+            # A graph that was only traced may have constants all the same.
+            ran = rows[(self.pages.cells("flags", rows) & int(Flag.INPUT)) == 0]
+            ops = np.unique(self.pages.cells("op", ran)).tolist()
             self._graphs = number, {int(self.ops.graphs[self.ops.at[op]]) for op in ops if op in self.ops.at}
         return self._graphs[1]
 
