@@ -16,7 +16,7 @@ from tdbg.query.program import Program
 from tdbg.query.rows import Rows
 from tdbg.query.scene_eager import EagerEdges
 from tdbg.query.scene_moments import Moments
-from tdbg.query.scene_nodes import Nodes
+from tdbg.query.scene_nodes import NOWHERE, Here, Nodes
 from tdbg.query.scene_numbers import Names, NumbersOfAll, NumbersOfSome
 from tdbg.query.scene_ops import INPUT, Ops
 from tdbg.query.scene_runs import Runs
@@ -41,7 +41,7 @@ class SceneCache:
         self.stamp = stamp(trace, process)
         self._rowset: tuple[int | None, Rowset] | None = None
         self._moment: Moment | None = None
-        self._graphs: tuple[int, set[int]] | None = None
+        self._here: tuple[int, Here] | None = None
         self._numbers: tuple[int | None, NumbersOfAll | NumbersOfSome] | None = None
 
     @cached_property
@@ -160,17 +160,16 @@ class SceneCache:
             self._rowset = number, Rowset(self.pages, positions, self.moments.evidence)
         return self._rowset[1]
 
-    def graphs_at(self, number: int | None) -> set[int]:
-        """The graphs whose ops were seen at the moment; none of the whole trace."""
+    def here(self, number: int | None) -> Here:
+        """What was seen at the moment; nothing in particular of the whole trace."""
         if number is None:
-            return set()
-        run = self.moments.runs.get(number)
-        if run is not None:
-            return {run.graph}
-        if self._graphs is None or self._graphs[0] != number:
-            ops = np.unique(self.pages.cells("op", self.rowset(number).all)).tolist()
-            self._graphs = number, {int(self.ops.graphs[self.ops.at[op]]) for op in ops if op in self.ops.at}
-        return self._graphs[1]
+            return NOWHERE
+        if self._here is None or self._here[0] != number:
+            ops = set(np.unique(self.pages.cells("op", self.rowset(number).all)).tolist())
+            run = self.moments.runs.get(number)
+            graphs = {int(self.ops.graphs[self.ops.at[op]]) for op in ops if op in self.ops.at}
+            self._here = number, Here(ops, {run.graph} if run is not None else graphs)
+        return self._here[1]
 
     def began(self, number: int | None) -> int:
         """When the first tensor of the moment was seen, in ns."""

@@ -145,7 +145,7 @@ class TraceScene:
         return self._read.node_names
 
     def node(self, name: str) -> Node:
-        return self._read.nodes.node(name, self._graphs_here())
+        return self._read.nodes.node(name, self._read.here(self._number))
 
     def sources(self) -> Sequence[SourceFile]:
         return self._read.sources.files(self._rowset())
@@ -181,10 +181,6 @@ class TraceScene:
 
     def _rowset(self) -> Rowset:
         return self._read.rowset(self._number)
-
-    def _graphs_here(self) -> set[int]:
-        """The graphs that ran at the moment: of nodes with one name, those are meant first."""
-        return self._read.graphs_at(self._number)
 
     def _rows_of(self, named: Named) -> np.ndarray:
         ops = self._read.ops
