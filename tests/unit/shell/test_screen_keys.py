@@ -6,10 +6,11 @@ from screen_pilot import TriedEngine, drive, seen, settled, typed
 from small_scene import SmallScene
 
 from tdbg.capture.control import Action, Kind, Pause
-from tdbg.shell.screen.bars import Bar
+from tdbg.shell.screen.bars import Bar, Links
 from tdbg.shell.screen.output import Output
 from tdbg.shell.screen.prompt import Menu, Prompt
 from tdbg.shell.screen.questions import Question
+from tdbg.shell.screen.theme import links_of
 
 PAUSE = Pause("breakpoint", "breakpoint", SmallScene(), "lt")
 
@@ -88,6 +89,27 @@ def test_links_with_the_keyboard():
         assert engine.done[-1] == "ver", "letters go to the prompt"
 
     drive(play, engine=engine)
+
+
+def test_the_links_above_the_output():
+    engine = TriedEngine()
+
+    async def play(app, pilot):
+        await typed(pilot, "", "shift+tab")
+        links = app.query_one(Links)
+        assert links.has_focus
+        every = [span.link for span in links_of(links._left)]
+        assert len(every) > 4
+        await typed(pilot, "", *["right"] * (len(every) - 1))
+        assert seen(app).splitlines()[1].rstrip().endswith("print_source"), "what does not fit comes into view"
+        await typed(pilot, "", "right", "tab", "enter")
+        assert engine.done[-1] == every[1]
+        assert prompt_of(app).has_focus
+        await typed(pilot, "pt Softmax:0")
+        await typed(pilot, "", "shift+tab", "escape")
+        assert prompt_of(app).has_focus
+
+    drive(play, engine=engine, first="pt Softmax:0", size=(60, 15))
 
 
 def test_links_with_the_mouse_and_the_way_back():
