@@ -80,6 +80,8 @@ class NumbersOfAll:
         order = np.argsort(self._pages.part_of_column("seq", number), kind="stable")
         found = np.empty(len(keys), np.int64)
         found[order] = counted(keys[order])
+        if number == 0:
+            return found  # nothing was seen before: what is looked at first is there first
         known, before = self._before
         return found + before[number][np.searchsorted(known, keys)]
 

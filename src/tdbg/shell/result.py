@@ -71,10 +71,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """``rows`` is read a page at a time, so it may be lazy and very long."""
+    """``rows`` is read a page at a time, so it may be lazy and very long. ``measured``: the same rows without what is
+    not seen and dear to work out, such as links; columns are made wide enough for them."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
+    measured: Sequence[Sequence[Cell]] | None = None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ class TableLayout:
     def __init__(self, table: Table, width: int | None) -> None:
         self._columns = [(n, column) for n, column in enumerate(table.columns) if column.is_shown]
         self._rows = table.rows
-        rows = self._sample()
+        rows = _sample(self._rows if table.measured is None else table.measured)
         sample = [self._cells(row) for row in rows]
         self._right = [column.right or _is_numeric(rows, n) for n, column in self._columns]
         titles = [cells_of(column.title) for _, column in self._columns]
@@ -36,10 +36,6 @@ class TableLayout:
         found = [self._header()] if first == 0 and last > 0 else []
         found += [self._line(self._cells(row)) for row in self._rows[max(first - 1, 0) : max(last - 1, 0)]]
         return found
-
-    def _sample(self) -> list[Sequence[Cell]]:
-        end = len(self._rows)
-        return [*self._rows[:_SAMPLE], *self._rows[max(end - _SAMPLE, _SAMPLE) : end]]
 
     def _cells(self, row: Sequence[Cell]) -> list[Line]:
         return [cell_line(row[n], column) for n, column in self._columns]
@@ -61,6 +57,11 @@ class TableLayout:
 
 
 layout = TableLayout
+
+
+def _sample(rows: Sequence[Sequence[Cell]]) -> list[Sequence[Cell]]:
+    end = len(rows)
+    return [*rows[:_SAMPLE], *rows[max(end - _SAMPLE, _SAMPLE) : end]]
 
 
 def cell_line(cell: Cell, column: Column) -> Line:

@@ -95,6 +95,15 @@ async def settled(pilot: Pilot) -> None:
         await pilot.pause()
 
 
+async def until(pilot: Pilot, *texts: str) -> None:
+    """When these stand on the screen."""
+    for _ in range(600):
+        if all(text in seen(pilot.app) for text in texts):  # type: ignore[arg-type]
+            return
+        await pilot.pause(0.05)
+    raise AssertionError(f"waited for {texts}, and there is:\n{seen(pilot.app)}")  # type: ignore[arg-type]
+
+
 async def typed(pilot: Pilot, line: str, *keys: str) -> None:
     """A line at the prompt, then keys."""
     prompt = pilot.app.query_one(Prompt)

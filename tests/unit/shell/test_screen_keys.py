@@ -2,14 +2,15 @@
 
 import re
 
-from screen_pilot import TriedEngine, drive, seen, settled, typed
+from screen_pilot import TriedEngine, drive, seen, settled, typed, until
 from small_scene import SmallScene
 
 from tdbg.capture.control import Action, Kind, Pause
-from tdbg.shell.screen.bars import Bar
+from tdbg.shell.screen.bars import Bar, Links
 from tdbg.shell.screen.output import Output
 from tdbg.shell.screen.prompt import Menu, Prompt
 from tdbg.shell.screen.questions import Question
+from tdbg.shell.screen.theme import links_of
 
 PAUSE = Pause("breakpoint", "breakpoint", SmallScene(), "lt")
 
@@ -90,6 +91,27 @@ def test_links_with_the_keyboard():
     drive(play, engine=engine)
 
 
+def test_the_links_above_the_output():
+    engine = TriedEngine()
+
+    async def play(app, pilot):
+        await typed(pilot, "", "shift+tab")
+        links = app.query_one(Links)
+        assert links.has_focus
+        every = [span.link for span in links_of(links._left)]
+        assert len(every) > 4
+        await typed(pilot, "", *["right"] * (len(every) - 1))
+        assert seen(app).splitlines()[1].rstrip().endswith("print_source"), "what does not fit comes into view"
+        await typed(pilot, "", "right", "tab", "enter")
+        assert engine.done[-1] == every[1]
+        assert prompt_of(app).has_focus
+        await typed(pilot, "pt Softmax:0")
+        await typed(pilot, "", "shift+tab", "escape")
+        assert prompt_of(app).has_focus
+
+    drive(play, engine=engine, first="pt Softmax:0", size=(60, 15))
+
+
 def test_links_with_the_mouse_and_the_way_back():
     engine = TriedEngine()
 
@@ -163,8 +185,7 @@ def test_a_search_ends_when_something_else_is_typed():
     async def play(app, pilot):
         prompt_of(app).fill("/zebra")
         await pilot.press("enter")
-        await pilot.pause(0.3)
-        assert "(looked at" in seen(app)
+        await until(pilot, "(looked at")
         await typed(pilot, "version")
         assert "── version" in seen(app)
 
@@ -175,9 +196,7 @@ def test_a_command_that_takes_long_is_stopped():
     async def play(app, pilot):
         for key in ("escape", "ctrl+c"):
             await pilot.press(*"slow", "enter")
-            await pilot.pause(0.4)
-            assert "slow" in seen(app)
-            assert "Esc stops it" in seen(app)
+            await until(pilot, "slow", "Esc stops it")
             await typed(pilot, "", key)
             assert "stopped" in seen(app)
         await typed(pilot, "version")
@@ -311,19 +330,22 @@ def test_the_palette_runs_commands_and_goes_to_moments():
     async def play(app, pilot):
         await typed(pilot, "", "ctrl+p")
         await pilot.press(*"version")
-        await pilot.pause(0.5)
+        await until(pilot, "Shows the version")
+        await pilot.pause(0.3)
         await typed(pilot, "", "enter")
         await settled(pilot)
         assert engine.done[-1] == "version"
         await typed(pilot, "", "ctrl+p")
         await pilot.press(*"step 2")
-        await pilot.pause(0.5)
+        await until(pilot, "8 tensors")
+        await pilot.pause(0.3)
         await typed(pilot, "", "enter")
         await settled(pilot)
         assert engine.done[-1] == "steps 2"
         await typed(pilot, "", "ctrl+p")
         await pilot.press(*"print_tensor")
-        await pilot.pause(0.5)
+        await until(pilot, "Shows the elements of a tensor")
+        await pilot.pause(0.3)
         await typed(pilot, "", "enter")
         await settled(pilot)
         assert prompt_of(app).value == "print_tensor ", "what needs a name is for the person to go on"
@@ -338,8 +360,7 @@ def test_the_palette_stands_before_a_screen_that_goes_on():
         await pilot.resize_terminal(70, 20)
         await pilot.pause(0.5)
         await pilot.press("escape")
-        await pilot.pause(0.2)
-        assert "Esc stops it" in seen(app)
+        await until(pilot, "Esc stops it")
         await typed(pilot, "", "escape")
         assert "stopped" in seen(app)
 

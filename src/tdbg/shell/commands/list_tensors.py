@@ -45,7 +45,7 @@ class Command(command.Command):
     def run(self, shell: command.Context, args: Namespace) -> Result:
         selection = _selection(shell, args)
         tensors = shell.scene.tensors(selection)
-        table = Table(_columns(args), Mapped(tensors, _row))
+        table = Table(_columns(args), Mapped(tensors, _row), Mapped(tensors, _measured))
         headline = _headline(len(tensors), tensors.total, selection)
         notes = [(Span(note, "warning"),) for note in tensors.notes]
         if not len(tensors):
@@ -105,10 +105,15 @@ def _columns(args: Namespace) -> list[Column]:
 
 
 def _row(seen: Seen) -> list[Cell]:
+    """With a link to this very one; which of all it is takes counting in a large trace."""
+    number = f" -n {seen.number}" if seen.number else ""
+    return _measured(seen, f"pt {command.quoted(seen.tensor)}{number}")
+
+
+def _measured(seen: Seen, link: str = "") -> list[Cell]:
     numbers = seen.numbers
     counts = (numbers.nan, numbers.neg_inf, numbers.pos_inf) if numbers else (None, None, None)
     shape = None if seen.shape is None else "×".join(map(str, seen.shape))
-    number = f" -n {seen.number}" if seen.number else ""
-    name = Span(seen.tensor, "name", f"pt {command.quoted(seen.tensor)}{number}")
+    name = Span(seen.tensor, "name", link)
     shown = (round(seen.time, 3), seen.size, Span(seen.op_type, "op"), name, bad_spans(seen))
     return [*shown, seen.step, seen.dtype, shape, *counts]

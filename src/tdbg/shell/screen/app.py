@@ -23,7 +23,7 @@ from tdbg.shell.command import Command
 from tdbg.shell.engine import Engine
 from tdbg.shell.result import Result, Text, plain
 from tdbg.shell.screen import bar_texts, theme
-from tdbg.shell.screen.bars import Bar, joined
+from tdbg.shell.screen.bars import Bar, Links, joined
 from tdbg.shell.screen.desk import Desk, Outcome
 from tdbg.shell.screen.output import Followed, Output
 from tdbg.shell.screen.palette import Palette
@@ -79,7 +79,7 @@ class ScreenApp(App[Action]):
 
     def compose(self) -> ComposeResult:
         yield Bar(id="title")
-        yield Bar(id="links")
+        yield Links(id="links")
         yield Bar(id="slice")
         with Body(id="body"):
             yield Output()

@@ -42,7 +42,9 @@ def rule(shown: Shown | None, top: int, rows: int, match: int, printed: int) -> 
         left += [Span("─ ", "dim"), Span(f"the program printed {printed:,} bytes · F4 ", "warning", "!printed")]
     count = len(shown.pages)
     last = min(top + rows, count)
-    place = f" {count:,} lines ──" if count <= rows else f" lines {top + 1:,}–{last:,} of {count:,} ──"
+    place = (
+        f" {count:,} line{'s' * (count != 1)} ──" if count <= rows else f" lines {top + 1:,}–{last:,} of {count:,} ──"
+    )
     return tuple(left), (Span(place, "dim"),)
 
 

@@ -15,6 +15,7 @@ from tdbg.capture.control import Action, Kind
 from tdbg.scene import Moment
 from tdbg.shell.result import Result, text
 from tdbg.shell.screen import theme
+from tdbg.shell.screen.bars import Links
 from tdbg.shell.screen.finding import SearchingScreen
 from tdbg.shell.screen.output import Output
 from tdbg.shell.screen.prompt import Menu, Prompt
@@ -112,7 +113,7 @@ class DebuggerScreen(SearchingScreen):
             menu.close()
         elif self.is_working:
             self.stop()
-        elif output.has_focus:
+        elif output.has_focus or self.part(Links).has_focus:
             self.part(Prompt).focus()
         elif self.shown is not None and self.shown.search is not None:
             self.show_again(partial(self.desk.sought, self.shown, ""), output.top)
@@ -155,8 +156,9 @@ class DebuggerScreen(SearchingScreen):
     async def moments(self) -> list[Moment]:
         return await asyncio.wrap_future(self.desk.worker.submit(self.desk.moments))
 
-    def on_prompt_left(self) -> None:
-        self.part(Output).focus()
+    def on_prompt_left(self, event: Prompt.Left) -> None:
+        links = self.part(Links)
+        (links if event.by < 0 and links.display else self.part(Output)).focus()
 
     def on_prompt_moved(self, event: Prompt.Moved) -> None:
         if event.way in ("left", "right"):

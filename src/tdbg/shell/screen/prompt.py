@@ -55,7 +55,11 @@ class Prompt(Input):
             self.way = way
 
     class Left(Message):
-        """Tab in an empty prompt: on to the links of the output."""
+        """Tab in an empty prompt: on to the links of the output, or (``by`` -1) to those above it."""
+
+        def __init__(self, by: int) -> None:
+            super().__init__()
+            self.by = by
 
     def __init__(self, history: History) -> None:
         super().__init__(id="prompt", suggester=FromHistory(history), select_on_focus=False)
@@ -125,7 +129,7 @@ class Prompt(Input):
         elif self.value.strip():
             self.post_message(self.Completing())
         else:
-            self.post_message(self.Left())
+            self.post_message(self.Left(by))
 
     def offer(self, line: str, found: Sequence[Completion], is_asked: bool) -> None:
         """Shows the menu. Who asked with Tab gets the only completion, or as much as all of them share."""
