@@ -7,9 +7,11 @@ STAMP := $(VENV)/.ready
 VENV215 := .venv215
 BIN215 := $(VENV215)/bin
 STAMP215 := $(VENV215)/.ready
+# What some tests need beside Python: a terminal and a browser.
+TOOLS := tmux chromium
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test test-tf215 lint bench clean
+.PHONY: demo test test-tools test-tf215 lint bench clean
 
 # Tests use exactly the locked versions; the package itself is installed in place, with its C extension.
 $(STAMP): requirements/test.txt pyproject.toml setup.py $(wildcard src/tdbg/native/*.c src/tdbg/native/*.h)
@@ -28,7 +30,15 @@ $(STAMP215): requirements/tf215.txt $(STAMP)
 demo: $(STAMP)
 	$(BIN)/tdbg demo
 
-test: $(STAMP) lint
+# Installed where that is allowed; elsewhere the tests that need them are skipped, and say so.
+test-tools:
+	@missing=""; for tool in $(TOOLS); do command -v $$tool > /dev/null || missing="$$missing $$tool"; done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update && \
+		DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing > /dev/null; then exit 0; fi; \
+	echo "not installed, so that some tests are skipped (apt install$$missing):$$missing"
+
+test: $(STAMP) lint test-tools
 	$(BIN)/python -m pytest -n 2
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then \
 		echo "tests/tf215 skipped: tf.estimator needs TensorFlow 2.15, and that needs Python 3.11: make PYTHON=python3.11 test"; \
@@ -48,6 +58,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/store.py --rows 10000000
 	$(BIN)/python benchmarks/debug_events.py
 	$(BIN)/python benchmarks/why.py
+	$(BIN)/python benchmarks/shell.py
 	$(BIN)/python benchmarks/session.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/overhead.py --every-mode --programs transformer-128 --rounds 3
