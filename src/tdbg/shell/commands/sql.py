@@ -41,7 +41,8 @@ class Command(command.Command):
         query = " ".join(words).strip()
         limit = _LIMIT.match(query)
         query = query[limit.end() :] if limit else query
-        if len(query) > 1 and query[0] == query[-1] == '"' and query.count('"') == 2:
+        quote = query[:1]
+        if quote in ("'", '"') and len(query) > 1 and query.endswith(quote) and query.count(quote) == 2:
             query = query[1:-1]
         if not query.strip():
             raise TdbgError("sql what? write a query such as sql SELECT * FROM steps")
