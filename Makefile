@@ -59,6 +59,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/debug_events.py
 	$(BIN)/python benchmarks/why.py
 	$(BIN)/python benchmarks/shell.py
+	$(BIN)/python benchmarks/web.py
 	$(BIN)/python benchmarks/session.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/overhead.py --every-mode --programs transformer-128 --rounds 3

@@ -78,6 +78,9 @@ _TOKEN = re.compile(
 )
 
 
+_DEEPEST = 60  # parentheses and nots within each other
+
+
 class Answer(NamedTuple):
     """A piece of SQL, and what goes into its question marks."""
 
@@ -194,9 +197,29 @@ class Expression:
         """The condition for WHERE; ``columns`` gives the SQL of fields where it is not that of FIELDS."""
         return self.root.sql({name: field.sql for name, field in FIELDS.items()} | dict(columns or {}))
 
+    def bounds(self, field: str) -> tuple[float, float]:
+        """Between which values a number must lie for the filter to hold, as far as that is plain to see."""
+        return _bounds(self.root, field)
+
     def matches(self, event: Mapping[str, Any]) -> bool:
         """Whether a live event, given by its fields, is wanted."""
         return self.root.of(event) is True
+
+
+def _bounds(root: Any, field: str) -> tuple[float, float]:
+    if isinstance(root, Both) and root.word == "and":
+        (first, last), (second, end) = _bounds(root.left, field), _bounds(root.right, field)
+        return max(first, second), min(last, end)
+    if isinstance(root, Range) and root.field == field:
+        return root.first, root.end
+    if isinstance(root, Comparison) and root.left == _Name(field) and isinstance(root.right, float):
+        value = root.right
+        return value if root.mark in ("==", ">", ">=") else -math.inf, value if root.mark in (
+            "==",
+            "<",
+            "<=",
+        ) else math.inf
+    return -math.inf, math.inf
 
 
 def parse(text: str) -> Expression:
@@ -222,7 +245,7 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
         self._tokens = list(self._scan())
-        self._at = 0
+        self._at = self._depth = 0
 
     def _scan(self) -> Any:
         at, end = 0, len(self._text.rstrip())
@@ -274,7 +297,12 @@ class _Parser:
         return found
 
     def _not(self) -> Any:
-        return Opposite(self._not()) if self._takes("not") else self._condition()
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._error(self._next.at, "this is nested too deeply")
+        found = Opposite(self._not()) if self._takes("not") else self._condition()
+        self._depth -= 1
+        return found
 
     def _condition(self) -> Any:
         if self._takes("("):

@@ -15,6 +15,7 @@ FRAMEWORKS = {"tensorflow", "keras", "torch", "jax"}
 ALLOWED = {
     "errors": set(),
     "model": set(),
+    "strict_json": set(),
     "frames": {"model"},
     "op_types": set(),
     "nearest": set(),
@@ -45,6 +46,7 @@ ALLOWED = {
     "query": {"errors", "model", "nearest", "frames", "expressions", "scene", "store"},
     "shell": {"errors", "model", "nearest", "expressions", "scene", "config", "native", "capture", "store", "query"},
     "report": {"errors", "model", "store", "query"},
+    "web": {"errors", "model", "expressions", "scene", "strict_json", "store", "query", "report", "shell"},
     "commands": {
         "errors",
         "model",
@@ -57,6 +59,8 @@ ALLOWED = {
         "dumps",
         "report",
         "shell",
+        "strict_json",
+        "web",
     },
     "keras": {"errors", "config", "capture", "recording", "store", "query", "commands"},
     "pytest_plugin": {"errors", "config", "capture", "recording", "query", "store"},

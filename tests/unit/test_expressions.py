@@ -68,6 +68,8 @@ def test_predicates(text: str, is_wanted: bool) -> None:
         ("step in 3", "FIRST:END"),
         ("nan > 0; import os", "means nothing here"),
         ("__import__('os')", "there is no field"),
+        ("(" * 500 + "bad", "nested too deeply"),
+        ("not " * 500 + "bad", "nested too deeply"),
     ],
 )
 def test_mistakes_are_one_sentence_with_the_place(text: str, says: str) -> None:
@@ -119,6 +121,24 @@ def test_the_least_and_greatest_of_no_finite_element_are_not_known() -> None:
 
 def _sql_type(value: object) -> str:
     return "BOOLEAN" if isinstance(value, bool) else "VARCHAR" if isinstance(value, str) else "DOUBLE"
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("step == 3", (3, 3)),
+        ("step >= 3 and bad and step < 9", (3, 9)),
+        ("step in 3:9", (3, 9)),
+        ("step > 3 or bad", (-math.inf, math.inf)),
+        ("not step > 3", (-math.inf, math.inf)),
+        ("step != 3", (-math.inf, math.inf)),
+        ("3 == step", (-math.inf, math.inf)),
+        ("step == 3 and step == 5", (5, 3)),
+        ("step == slot", (-math.inf, math.inf)),
+    ],
+)
+def test_bounds(text: str, bounds: tuple[float, float]) -> None:
+    assert parse(text).bounds("step") == bounds
 
 
 def test_numbers_are_read_as_people_write_them() -> None:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 # In the order of ``tdbg --help``. A command is a file of this folder that has a class ``Command``; it imports what it
 # needs (Arrow, DuckDB, rich) in ``run``, so that the others stay quick.
-NAMES = ("run", "why", "shell", "diff", "info", "report", "sql", "import", "export", "demo")
+NAMES = ("run", "why", "shell", "serve", "diff", "info", "report", "sql", "import", "export", "demo")
 
 # An exit status, or something to call for it once tdbg's own error handling is left: the user's program.
 Outcome: TypeAlias = int | Callable[[], int]

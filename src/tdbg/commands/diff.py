@@ -25,9 +25,9 @@ class Command(commands.BaseCommand):
     def run(self, args: Namespace) -> int:
         import shutil
 
-        from tdbg.commands.printing import to_json
         from tdbg.query.diff import compare
         from tdbg.query.diff_text import lines
+        from tdbg.strict_json import to_json
 
         diff = compare(open_trace(args.a), open_trace(args.b), exact=args.exact)
         if args.json:

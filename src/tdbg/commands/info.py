@@ -8,8 +8,9 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from tdbg.commands import BaseCommand
-from tdbg.commands.printing import print_labelled, size, to_json
+from tdbg.commands.printing import print_labelled, size
 from tdbg.commands.trace_argument import add_trace_argument, open_trace
+from tdbg.strict_json import to_json
 
 if TYPE_CHECKING:
     from tdbg.query.trace import Trace
@@ -39,6 +40,7 @@ class Command(BaseCommand):
 def collect(trace: Trace) -> dict[str, Any]:
     """What is known of a trace: counts, footers, rollups, what the processes said; rows only where an alert is."""
     from tdbg.query.alerts import count_alerts
+    from tdbg.query.overview import notes
 
     problems = trace.problems
     counts = {table: trace.row_count(table) for table in _COUNTED}
@@ -58,7 +60,7 @@ def collect(trace: Trace) -> dict[str, Any]:
         "tensor_bytes": stored["tensors"],
         "bytes_per_tensor": round(stored["tensors"] / rows, 1) if rows else None,
         "value_bytes": stored["values"],
-        "notes": _notes(trace),
+        "notes": notes(trace),
         "problems": problems,
     }
 
@@ -90,15 +92,6 @@ def _stored_bytes(trace: Trace) -> dict[str, int]:
                 except FileNotFoundError:  # sealed meanwhile
                     continue
     return total
-
-
-def _notes(trace: Trace) -> list[dict[str, Any]]:
-    """The notes, those of one kind and text as one."""
-    together: dict[tuple[str, str], int] = {}
-    for row in trace.table("notes").to_pylist():
-        key = (row["kind"], row["text"])
-        together[key] = together.get(key, 0) + row["count"]
-    return [{"kind": kind, "text": text, "count": count} for (kind, text), count in together.items()]
 
 
 # ---- as text

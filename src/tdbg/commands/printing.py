@@ -1,33 +1,12 @@
-"""Values and rows in, text out: strict JSON and aligned tables, the same for every command."""
+"""Values and rows in, text out: aligned tables, the same for every command."""
 
 from __future__ import annotations
 
-import json
-import math
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 _LONGEST_CELL = 60
-
-
-def to_json(value: Any, indent: int | None = None) -> str:
-    """Strict JSON: what JSON has no number for is text ("NaN", "Infinity"), because here it is what matters most."""
-    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, bytes | bytearray | memoryview):
-        return bytes(value).hex()
-    if value is None or isinstance(value, str | int | float):
-        return value
-    return str(value)
 
 
 def cell(value: Any) -> str:

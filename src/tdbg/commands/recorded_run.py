@@ -18,6 +18,7 @@ from typing import Any
 from tdbg import recording
 from tdbg.capture import faults
 from tdbg.commands.program import Program
+from tdbg.commands.run_page import PageBesideRun
 from tdbg.commands.uncaught import hide_frames
 
 _NOT_USED = "this program did not use TensorFlow, so nothing was recorded"
@@ -35,9 +36,10 @@ class RecordedRun:
         quiet: bool,
         as_json: bool,
         ignore: frozenset[str] = frozenset(),
+        page: PageBesideRun | None = None,
     ) -> None:
         self._program, self._options = program, options
-        self._quiet, self._as_json, self._ignore = quiet, as_json, ignore
+        self._quiet, self._as_json, self._ignore, self._page = quiet, as_json, ignore, page
         self._trace: Path = options["output"]
         self._shown = os.path.relpath(self._trace) if self._trace.is_relative_to(Path.cwd()) else str(self._trace)
         self._pid = os.getpid()
@@ -47,6 +49,9 @@ class RecordedRun:
         atexit.register(self._finish)
         with faults.guard("starting to record"):
             recording.begin_run(self._options)
+        if self._page is not None:
+            with faults.guard("starting the page"):
+                self._page.start()
         body = self._program.enter()
         try:
             body()
@@ -76,6 +81,9 @@ class RecordedRun:
         """The last handler of all; a forked child that ends here has a part of the trace, and nothing to say."""
         if not self._quiet and os.getpid() == self._pid:
             self._say()
+        if self._page is not None and os.getpid() == self._pid:
+            with faults.guard("showing the page"):
+                self._page.stay(is_interrupted=self._end.get("how") == "interrupted")
         if self._end.get("how") == "interrupted":
             _end_by_signal()
 
@@ -136,7 +144,7 @@ def _end_by_signal() -> None:
 
 
 def _json(content: dict[str, Any]) -> str:
-    from tdbg.commands.printing import to_json
+    from tdbg.strict_json import to_json
 
     return to_json(content)
 

@@ -11,6 +11,7 @@ from tdbg.commands import BaseCommand, Outcome
 from tdbg.commands.output_place import choose_output
 from tdbg.commands.program import Program, Script, find_program, python_words
 from tdbg.commands.recorded_run import RecordedRun
+from tdbg.commands.run_page import PageBesideRun
 from tdbg.commands.uncaught import hide_frames
 from tdbg.commands.why import ignored_rules
 from tdbg.config import make_config
@@ -37,6 +38,7 @@ class Command(BaseCommand):
             add("-o", "--output", metavar="TRACE", help="where the trace goes (default: tdbg-SCRIPT.PID.tdbg here)"),
             add("--force", action="store_true", help="overwrite the trace at --output"),
             add("-q", "--quiet", action="store_true", help="say nothing at the end; tdbg why says it later"),
+            add("--web", action="store_true", help="show the trace as a page while the program runs; see tdbg serve"),
             add("--json", action="store_true", help="the verdict as one line of JSON, on standard error too"),
             add("--ignore", metavar="RULE[,RULE]", help="health rules that are not to be asked for the verdict"),
             filters("--mode", help="none, health, numerics (default), shape, full or edges: how much of each tensor"),
@@ -102,7 +104,8 @@ class Command(BaseCommand):
         if program.error is not None:
             return _Failure(program)
         options["output"] = choose_output(args.output, program.name, args.force)
-        return RecordedRun(program, options, quiet=args.quiet, as_json=args.json, ignore=ignore)
+        page = PageBesideRun(options["output"]) if args.web else None
+        return RecordedRun(program, options, quiet=args.quiet, as_json=args.json, ignore=ignore, page=page)
 
 
 def split(words: Sequence[str], with_value: Collection[str]) -> tuple[list[str], list[str]]:

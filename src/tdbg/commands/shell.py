@@ -7,9 +7,9 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from tdbg.commands import BaseCommand
-from tdbg.commands.printing import to_json
 from tdbg.commands.trace_argument import add_trace_argument, open_trace
 from tdbg.errors import TdbgCommandError
+from tdbg.strict_json import to_json
 
 if TYPE_CHECKING:
     from tdbg.query.trace_scene import TraceScene

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from tdbg.commands import BaseCommand
-from tdbg.commands.printing import aligned, to_json
+from tdbg.commands.printing import aligned
 from tdbg.commands.trace_argument import open_trace
 from tdbg.errors import TdbgCommandError
+from tdbg.strict_json import to_json
 
 _DEFAULT_LIMIT = 50
 

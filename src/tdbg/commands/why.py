@@ -28,9 +28,9 @@ class Command(commands.BaseCommand):
     def run(self, args: Namespace) -> int:
         import shutil
 
-        from tdbg.commands.printing import to_json
         from tdbg.query.verdict import explain
         from tdbg.query.verdict_text import full_lines
+        from tdbg.strict_json import to_json
 
         verdict = explain(open_trace(args.trace), ignored_rules(args.ignore))
         if args.json:

@@ -186,6 +186,8 @@ class Case:
     def _evidence(self) -> dict[int, Row]:
         row = self.row
         by_slot: dict[int, Row] = {}
+        if not row.is_bad:  # they are kept beside bad outputs only
+            return by_slot
         for found in self._rows.select(
             self._process,
             f"op = ? AND execution = ? AND iteration = ? AND seq > ? AND flags & {int(Flag.EVIDENCE)} != 0",

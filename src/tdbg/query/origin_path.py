@@ -4,6 +4,7 @@ of a value that is good, to what entered the program."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tdbg.errors import TdbgError
@@ -55,20 +56,37 @@ class Way:
 
 def find_way(trace: Trace, process: int, seq: int) -> Way:
     """TdbgError when there is no such event."""
-    rows, program, ops = Rows(trace), Program(trace, process), Ops(trace, process)
-    found = rows.select(process, f"seq = {int(seq)} AND flags & {int(Flag.EVIDENCE)} = 0")
-    if not found or found[0].op not in program.ops:
-        raise TdbgError(f"this trace has no event #{seq:,} of an op that it knows")
-    row = found[0]
-    if row.is_bad:
-        way = Trouble(rows, program, process, find_coverage(trace, rows).is_partial).path(row)
-        cases = [Case(trace, rows, program, process, one) for one in way]
-        end = _end_of_bad(cases[-1])
-    else:
-        cases = _largest_inputs(Case(trace, rows, program, process, row))
-        end = _end_of_good(cases[-1])
-    stops = [Stop(_name(ops, case), case.row, case.op, case.frame, case.source) for case in cases]
-    return Way(tuple(stops), tuple(cases[-1].inputs), end)
+    return Ways(trace, process).find(seq)
+
+
+class Ways:
+    """Of one process: what is the same for all events is looked for once."""
+
+    def __init__(self, trace: Trace, process: int) -> None:
+        self._trace, self._process = trace, process
+        self._rows, self._program, self._ops = Rows(trace), Program(trace, process), Ops(trace, process)
+
+    @cached_property
+    def _trouble(self) -> Trouble:
+        return Trouble(self._rows, self._program, self._process, find_coverage(self._trace, self._rows).is_partial)
+
+    def find(self, seq: int) -> Way:
+        """TdbgError when there is no such event."""
+        found = self._rows.select(self._process, f"seq = {int(seq)} AND flags & {int(Flag.EVIDENCE)} = 0")
+        if not found or found[0].op not in self._program.ops:
+            raise TdbgError(f"this trace has no event #{seq:,} of an op that it knows")
+        row = found[0]
+        if row.is_bad:
+            cases = [self._case(one) for one in self._trouble.path(row)]
+            end = _end_of_bad(cases[-1])
+        else:
+            cases = _largest_inputs(self._case(row))
+            end = _end_of_good(cases[-1])
+        stops = [Stop(_name(self._ops, case), case.row, case.op, case.frame, case.source) for case in cases]
+        return Way(tuple(stops), tuple(cases[-1].inputs), end)
+
+    def _case(self, row: Row) -> Case:
+        return Case(self._trace, self._rows, self._program, self._process, row)
 
 
 def _name(ops: Ops, case: Case) -> str:

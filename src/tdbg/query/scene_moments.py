@@ -118,10 +118,11 @@ class Moments:
 
     def since(self, time: int | None) -> float:
         """Seconds since the trace began."""
-        return max(0.0, (time - self._began) / 1e9) if time and self._began else 0.0
+        return max(0.0, (time - self.began) / 1e9) if time and self.began else 0.0
 
     @cached_property
-    def _began(self) -> int:
+    def began(self) -> int:
+        """When the trace began, in ns since the epoch."""
         return min((int(process.info.get("started") or 0) for process in self._trace.processes), default=0)
 
 

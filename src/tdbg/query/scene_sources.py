@@ -64,6 +64,11 @@ class SourceFiles:
             )
         return found
 
+    def ops_by_line(self, path: str) -> tuple[str, dict[int, list[int]]]:
+        """The file that is meant, and the ops that each of its lines made."""
+        file = self._find(path)
+        return file, dict(self._by_file.get(file, {}))
+
     def _find(self, path: str) -> str:
         """A file by its path or the end of it."""
         known = list(dict.fromkeys([*self._by_file, *self._program.files()]))

@@ -27,6 +27,12 @@ class Order(Protocol):
     def positions(self, places: np.ndarray) -> np.ndarray:
         """Of the rows at these places of the listing."""
 
+    def place_of(self, position: int) -> int | None:
+        """Where a row stands in the listing; None when it is not in it."""
+
+    def places_of(self, positions: np.ndarray) -> np.ndarray:
+        """The same of those rows that are in the listing, in no order."""
+
 
 class Chosen:
     """Rows that were looked for."""
@@ -39,6 +45,13 @@ class Chosen:
 
     def positions(self, places: np.ndarray) -> np.ndarray:
         return self._positions[places]
+
+    def place_of(self, position: int) -> int | None:
+        found = np.flatnonzero(self._positions == position)
+        return int(found[0]) if len(found) else None
+
+    def places_of(self, positions: np.ndarray) -> np.ndarray:
+        return np.flatnonzero(np.isin(self._positions, positions))
 
 
 class Everything:
@@ -60,6 +73,16 @@ class Everything:
             here = page == number
             found[here] = self._order(int(number))[places[here] - self._starts[number]]
         return found
+
+    def place_of(self, position: int) -> int | None:
+        number = int(self._pages.pages_at(np.array([position]))[0])
+        found = np.flatnonzero(self._order(number) == position)
+        return int(self._starts[number] + found[0]) if len(found) else None
+
+    def places_of(self, positions: np.ndarray) -> np.ndarray:
+        """Good to a page: within one, rows are counted as they lie."""
+        positions = np.sort(positions[~np.isin(positions, self._without)])
+        return positions - np.searchsorted(self._without, positions)
 
     def _order_of(self, number: int) -> np.ndarray:
         page = self._pages.pages[number]

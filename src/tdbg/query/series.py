@@ -17,6 +17,7 @@ from tdbg.query.rows import Rows
 from tdbg.store.reader import Trace
 
 MOST_POINTS = 240
+_MOST_ROWS = 1_000_000  # of a portion that is aggregated at once
 _OUTPUT = f"flags & {int(Flag.EVIDENCE)} = 0"
 _SQUARES = "(elements - nan - neg_inf - pos_inf) * (mean * mean + std * std)"
 _IS_MEASURED = f"nan + neg_inf + pos_inf < elements AND isfinite({_SQUARES})"
@@ -56,8 +57,9 @@ class Series:
             if of == process
         ]
         self._names: list[str] = []
-        self._first = min(steps, default=0)
-        self._width = max(1, -(-(max(steps, default=0) - self._first + 1) // MOST_POINTS))
+        self._first, self._last = min(steps, default=0), max(steps, default=0)
+        self._tensors = sum(rollup["rows"].to_pylist())
+        self._width = max(1, -(-(self._last - self._first + 1) // MOST_POINTS))
 
     @property
     def steps_per_point(self) -> int:
@@ -133,6 +135,29 @@ class Series:
             return []
         numbers = {label: number for number, label in enumerate(dict.fromkeys(labels.values()))}
         self._names = [name for _, name in numbers]
+        given = [list(labels), [kind for kind, _ in labels.values()], [numbers[label] for label in labels.values()]]
+        found = [row for first, last in self._portions() for row in self._measured(first, last, given)]
+        places: dict[tuple[int, int], tuple[int, int]] = {}
+        for kind, label, *_, op, elements in found:
+            known = places.get((kind, label), (op, elements))
+            places[kind, label] = min(op, known[0]), max(elements, known[1])
+        has_others = any(elements > 1 for (kind, _), (_, elements) in places.items() if kind == _WEIGHT)
+
+        def order(row: tuple) -> tuple:
+            op, elements = places[row[0], row[1]]
+            return row[0], -elements if row[0] == _WEIGHT else op, row[1], row[2]
+
+        is_shown = {key: key[0] == _GRADIENT or place[1] > 1 or not has_others for key, place in places.items()}
+        return [row[:-2] for row in sorted(found, key=order) if is_shown[row[0], row[1]]]
+
+    def _portions(self) -> list[tuple[int, int]]:
+        """Ranges of steps, of whole points each: a portion at a time takes little memory."""
+        points = -(-(self._last - self._first + 1) // self._width)
+        each = max(1, points * _MOST_ROWS // max(1, self._tensors)) * self._width
+        return [(first, first + each - 1) for first in range(self._first, self._last + 1, each)]
+
+    def _measured(self, first: int, last: int, labels: list[list]) -> list[tuple]:
+        """Rows as points take them, each with an op and a size of what it stands for."""
         # A weight may be read several times in a step: any read will do. A layer has several gradient tensors.
         return self._rows.query(
             f"""WITH labels AS (SELECT unnest(?)::INTEGER AS op, unnest(?)::INTEGER AS kind, unnest(?) AS label),
@@ -141,14 +166,11 @@ class Series:
                     CASE WHEN kind = {_WEIGHT} THEN max({_SQUARES}) FILTER ({_IS_MEASURED})
                          ELSE sum({_SQUARES}) FILTER ({_IS_MEASURED}) END AS squares,
                     {_BAD}
-                FROM tensors JOIN labels USING (op) WHERE process = {self._process} AND {_OUTPUT} GROUP BY 1, 2, 3),
-            placed AS (SELECT kind, label, min(op) AS op, max(elements) AS elements FROM per_step GROUP BY 1, 2)
-            SELECT kind, label, {self._at}, sqrt(max(squares)), NULL, NULL, sum(bad)::BIGINT FROM per_step
-            JOIN placed USING (kind, label) WHERE kind = {_GRADIENT} OR placed.elements > 1
-                OR NOT (SELECT bool_or(elements > 1) FROM placed WHERE kind = {_WEIGHT})
-            GROUP BY 1, 2, 3, placed.op, placed.elements
-            ORDER BY 1, CASE WHEN kind = {_WEIGHT} THEN -placed.elements ELSE placed.op END, 2, 3""",
-            [list(labels), [kind for kind, _ in labels.values()], [numbers[label] for label in labels.values()]],
+                FROM tensors JOIN labels USING (op)
+                WHERE process = {self._process} AND step BETWEEN {first} AND {last} AND {_OUTPUT} GROUP BY 1, 2, 3)
+            SELECT kind, label, {self._at}, sqrt(max(squares)), NULL, NULL, sum(bad)::BIGINT, min(op), max(elements)
+            FROM per_step GROUP BY 1, 2, 3""",
+            labels,
         )
 
     def _label(self, op: Op) -> tuple[int, str] | None:

@@ -19,6 +19,7 @@ from tdbg.query.scene_run_info import Feeds, run_info
 from tdbg.query.scene_selection import Rowset, Selector, has_inf_or_nan
 from tdbg.query.scene_tensors import Chosen, Everything, LateSeen, RowTensors, is_bad, size_of, summary_of
 from tdbg.query.scene_values import Key
+from tdbg.query.tensor_listing import positions_of
 from tdbg.query.trace import Trace
 from tdbg.scene import (
     Moment,
@@ -133,6 +134,13 @@ class TraceScene:
             self._check_one_slot(tensor, found)
         return RowTensors(Chosen(found), self._make, len(found), ())
 
+    def event(self, seq: int) -> Seen:
+        """What was seen in one event, at whatever moment; TdbgError when there is no such event."""
+        found = positions_of(self._pages, np.array([seq], np.int64))
+        if not len(found):
+            raise TdbgError(f"this trace has no event #{seq:,}")
+        return self._make(found[:1].astype(np.int64))[0]
+
     def value(self, seen: Seen) -> Any:
         return self._read.values.read(seen)
 
@@ -171,6 +179,11 @@ class TraceScene:
     def verdict(self) -> Verdict:
         """Of the whole trace, as far as it was written when the scene was last refreshed."""
         return self._read.verdict
+
+    @property
+    def read(self) -> SceneCache:
+        """All that is known of the process, as it was when the trace was last looked at."""
+        return self._read
 
     # ---- parts
 

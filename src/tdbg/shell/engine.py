@@ -28,6 +28,7 @@ class Engine:
 
     ``is_held``: a program waits, so ``run`` means something. ``can_ask``: somebody is there to answer a question.
     ``width`` is that of the screen, so that a search finds the line that is shown; None: lines are never cut.
+    ``can_write``: commands may write files, as with ``>``.
     ``open_scene`` makes a scene of a path, for ``open`` and ``diff``; without it, of a trace's.
     """
 
@@ -40,12 +41,13 @@ class Engine:
         is_held: bool = False,
         can_ask: bool = False,
         width: int | None = None,
+        can_write: bool = True,
         open_scene: Callable[[str], Scene] | None = None,
     ) -> None:
         self.scene: Scene = scene
         self.settings = Settings() if settings is None else settings
         self.history = history or History()
-        self.is_held, self.can_ask, self.width = is_held, can_ask, width
+        self.is_held, self.can_ask, self.width, self.can_write = is_held, can_ask, width, can_write
         self.open_scene = open_scene or _open_trace
         self.visited = Visited()
         self._sought = ""
@@ -120,13 +122,20 @@ class Engine:
         else:
             bare, file = without_file(line)
             words = [word.text for word in words_of(bare)][1:]
+        args = command.parse(words)
+        if file or getattr(args, "write_path", None):
+            self._check_may_write()
         if not file:
-            return command.run(self, command.parse(words))
+            return command.run(self, args)
         asking, self.can_ask = self.can_ask, False
         try:
-            return self._written(name, command.run(self, command.parse(words)), file)
+            return self._written(name, command.run(self, args), file)
         finally:
             self.can_ask = asking
+
+    def _check_may_write(self) -> None:
+        if not self.can_write:
+            raise TdbgError("no file can be written from here; use tdbg shell for that")
 
     def _written(self, name: str, result: Result, file: str) -> Result:
         if result.is_error:

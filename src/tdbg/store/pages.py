@@ -23,7 +23,8 @@ from tdbg.store.format import SCHEMAS
 from tdbg.store.segments import Segment, columns_of, conform, open_sealed
 from tdbg.store.tables import ProcessTables
 
-_MOST_PAGES = 12  # that are remembered, of about 65,536 rows each
+_MOST_PAGES = 12  # of which columns are remembered, of about 65,536 rows each
+_MOST_WHOLE = 4  # that are remembered with all columns, of about 10 MB each
 _MANY = 1 << 18  # rows of which a column is better read whole
 _MOST_SEQ, _MOST_FLAGS = (1 << 63) - 1, (1 << 16) - 1
 _LOST = {"op": -1, "step": -2, "execution": -2, "seq": -1, "shape": -1, "elements": -1, "value": -1}
@@ -50,7 +51,7 @@ class Pages:
         self._tables = tables
         self.pages: list[Page] = []
         self._columns: dict[str, np.ndarray] = {}
-        self._read = lru_cache(_MOST_PAGES)(self._read_page)
+        self._read = lru_cache(_MOST_WHOLE)(self._read_page)
         self._part = lru_cache(_MOST_PAGES * 8)(self._read_part)
         self._open = lru_cache(_MOST_PAGES)(open_sealed)
         self._lock = threading.Lock()
@@ -146,6 +147,28 @@ class Pages:
             here = (positions >= page.first) & (positions < page.first + page.rows)
             found[here] = self.part_of_column(name, number)[positions[here] - page.first]
         return found
+
+    def scan(self, name: str, positions: np.ndarray | None = None) -> np.ndarray:
+        """The same as ``cells``, of all rows where none are named; nothing is kept, so it may be a large column."""
+        kind = SCHEMAS["tensors"].field(name).type.to_pandas_dtype()
+        if positions is None:
+            parts = [self.part_of_column(name, number) for number in range(len(self.pages))]
+            return np.concatenate(parts) if parts else np.empty(0, kind)
+        order = None if np.all(positions[1:] >= positions[:-1]) else np.argsort(positions, kind="stable")
+        rising = positions if order is None else positions[order]
+        ends = np.searchsorted(rising, [page.first + page.rows for page in self.pages])
+        found, done = [np.empty(0, kind)], 0
+        for number, end in enumerate(ends.tolist()):
+            if end > done:
+                page = self.pages[number]
+                found.append(self._of_page(page, [name])[name].to_numpy()[rising[done:end] - page.first])
+            done = end
+        cells = np.concatenate(found)
+        if order is None:
+            return cells
+        placed = np.empty_like(cells)
+        placed[order] = cells
+        return placed
 
     def part_of_column(self, name: str, number: int) -> np.ndarray:
         """The same of one page."""

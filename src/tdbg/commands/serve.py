@@ -1,0 +1,67 @@
+"""``tdbg serve``: traces in, a page in the browser out, until Ctrl-C."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from tdbg.commands import BaseCommand
+from tdbg.commands.trace_argument import trace_path
+from tdbg.errors import TdbgCommandError, TdbgError
+
+
+class Command(BaseCommand):
+    """Show traces as a page in the browser, also while a program writes them.
+
+    TRACE is a trace, a folder that TensorFlow's debuggers wrote, or a folder that holds traces: then all of them, also
+    those that come later. Without TRACE: those of this folder. Only this machine can ask, and only with the token that
+    is part of the address which is printed. Ctrl-C ends it.
+    """
+
+    def prepare_parser(self, parser: ArgumentParser) -> None:
+        parser.add_argument("traces", nargs="*", metavar="TRACE", help="traces, or folders that hold some")
+        parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
+        parser.add_argument("--port", type=int, metavar="N", help="the port; the next free one when it is taken")
+        parser.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
+
+    def run(self, args: Namespace) -> int:
+        if args.port is not None and not 0 <= args.port <= 65_535:
+            raise TdbgCommandError(f"--port {args.port}: give a number up to 65535, or 0 for any free one")
+        from tdbg.web.server import DEFAULT_PORT, Server, open_browser
+        from tdbg.web.traces import Traces
+
+        paths, folders = _places(args.traces or ["."])
+        server = Server(Traces(paths, folders), args.host, args.port)
+        wanted = DEFAULT_PORT if args.port is None else args.port
+        if wanted not in (0, server.port):
+            print(f"tdbg: port {wanted} is taken, so it is {server.port}", file=sys.stderr)
+        if args.host not in ("127.0.0.1", "localhost", "::1"):
+            print("tdbg: other machines can reach this server; whoever has the address can read it", file=sys.stderr)
+        print(server.url, flush=True)
+        if not args.no_browser:
+            open_browser(server.url)
+        try:
+            server.serve()
+        except KeyboardInterrupt:
+            print(file=sys.stderr)
+        finally:
+            server.close()
+        return 0
+
+
+def _places(given: list[str]) -> tuple[list[Path], list[Path]]:
+    """Traces, and folders that hold traces."""
+    paths, folders = [], []
+    for word in given:
+        path = Path(word)
+        if path.is_dir() and not (path / "trace.json").exists() and (word == "." or any(path.glob("*.tdbg"))):
+            folders.append(path)
+        else:
+            found = trace_path(word)
+            if not found.exists():
+                raise TdbgError(f"there is no trace here; record one with: tdbg run train.py  ({word})")
+            paths.append(found)
+    if folders and not paths and not any(any(folder.glob("*.tdbg")) for folder in folders):
+        raise TdbgError("there is no trace here; record one with: tdbg run train.py")
+    return paths, folders

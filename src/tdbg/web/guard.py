@@ -1,0 +1,118 @@
+"""Requests in; only those with the right Host and the right token come through, and every answer has strict headers.
+
+The token is in the address that ``tdbg serve`` prints. It becomes a cookie that no script and no other site can use, so
+that it vanishes from the address bar.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+import socket
+from collections.abc import Iterable
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from werkzeug.wrappers import Request, Response
+
+from tdbg.web.api import failure
+from tdbg.web.pages import error_page
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_LOCAL = ("127.0.0.1", "localhost", "[::1]")
+_EVERYWHERE = ("0.0.0.0", "::", "")
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(24)
+
+
+class Guard:
+    """``host`` and ``port`` are what the server listens on."""
+
+    def __init__(self, application: WSGIApplication, token: str, host: str, port: int) -> None:
+        self._application, self._token = application, token
+        self._host, self._port = host, port
+        self._cookie = f"tdbg-{port}"  # cookies know no ports, and several servers may run
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        request = Request(environ)
+        refused = self._refused(request)
+        if refused is not None:
+            refused.headers.update(HEADERS)
+            return refused(environ, start_response)
+
+        def with_headers(status: str, headers: list[tuple[str, str]], *rest: object) -> object:
+            named = {name.lower() for name, _ in headers}
+            more = [(name, value) for name, value in HEADERS.items() if name.lower() not in named]
+            return start_response(status, headers + more, *rest)  # type: ignore[arg-type]
+
+        return self._application(environ, with_headers)  # type: ignore[arg-type]
+
+    def _refused(self, request: Request) -> Response | None:
+        if not self._is_host(request.headers.get("Host", "")):
+            return _refusal(request, 403, "this server does not answer to that name", "use the address that it printed")
+        if request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") and request.path != "/":
+            return _refusal(request, 403, "another site asked for this", "open the address that tdbg serve printed")
+        given = request.args.get("token", "")
+        if given and request.path == "/" and self._is_token(given):
+            return self._welcome()
+        bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if any(map(self._is_token, (request.cookies.get(self._cookie, ""), bearer, given))):
+            return None
+        return _refusal(
+            request,
+            403,
+            "the token is missing or wrong",
+            "open the address that tdbg serve printed, with all that stands behind token=",
+        )
+
+    def _welcome(self) -> Response:
+        answer = Response(status=303, headers={"Location": "./", "Cache-Control": "no-store"})
+        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="Strict", path="/")
+        return answer
+
+    def _is_token(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
+
+    def _is_host(self, given: str) -> bool:
+        """A name that another site's DNS could point here is refused; a bare address cannot be such a name."""
+        name, colon, port = given.rpartition(":")
+        if not colon or not port.isdecimal():
+            name, port = given, "80"
+        if port != str(self._port):
+            return False
+        name = name.lower()
+        if name in _LOCAL or name == self._host.lower():
+            return True
+        return self._host in _EVERYWHERE and (_is_address(name) or name in _own_names())
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _own_names() -> set[str]:
+    name = socket.gethostname().lower()
+    return {name, name.partition(".")[0], socket.getfqdn().lower()}
+
+
+def _refusal(request: Request, status: int, sentence: str, following: str) -> Response:
+    if request.path.startswith("/api/"):
+        return failure(status, sentence, following)
+    return Response(error_page(sentence, following), status, content_type="text/html; charset=utf-8")

@@ -1,0 +1,16 @@
+"""The routes of the API, a file for each group: parameters in, answers made of what ``query`` says out."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from tdbg.web.route import Route
+
+_GROUPS = (
+    "routes.overview", "routes.steps", "routes.executions", "routes.tensors", "routes.values", "routes.program",
+    "routes.files", "routes.prompt", "live",
+)  # fmt: skip
+
+
+def all_routes() -> list[Route]:
+    return [route for group in _GROUPS for route in import_module(f"tdbg.web.{group}").ROUTES]

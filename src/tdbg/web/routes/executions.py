@@ -1,0 +1,87 @@
+"""Executions: eager ops and calls of functions, by page; one of them with its stack, inputs and outputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tdbg.query.executions import Which
+from tdbg.web.route import (
+    LIMIT,
+    OFFSET,
+    PROCESS,
+    Asked,
+    NotFoundError,
+    Parameter,
+    Route,
+    maybe,
+    number,
+    record,
+    text,
+    whole,
+)
+from tdbg.web.route import listing as many
+from tdbg.web.shown import FRAME, TENSOR, frames, tensors_of
+
+_RECORD = {
+    "execution": whole(),
+    "seq": whole(),
+    "step": whole(),
+    "time": number("in ms since the trace began"),
+    "label": text("the op's type, or the function's name"),
+    "kind": {"enum": ["function", "op"]},
+    "graph": whole("of the function that was called; -1 for an op"),
+    "op": whole(),
+    "bad": whole("how many of its tensors hold NaN or infinity"),
+    "file": maybe(text()),
+    "line": maybe(whole()),
+}
+_MOST_TENSORS = 64
+
+
+def executions(asked: Asked) -> dict[str, Any]:
+    with asked.trace.lock:
+        found = asked.trace.executions(asked.process())
+        which = Which(asked["step"], asked["run"], asked["bad"])
+        total, rows = found.page(which, asked["offset"], asked["limit"])
+        place = None if asked["at"] is None else found.place_of(which, asked["at"])
+    return {"total": total, "at": place, "rows": rows}
+
+
+def execution(asked: Asked) -> dict[str, Any]:
+    process = asked.process()
+    with asked.trace.lock:
+        read = asked.trace.scene(process).read
+        found, inputs, outputs, ended = asked.trace.executions(process).find(asked["execution"])
+        op = read.program.ops.get(found["op"])
+        if op is None:
+            raise NotFoundError(f"the op of execution {asked['execution']} is not in this trace")
+        began = read.moments.began
+        return found | {
+            "ended": (ended - began) / 1e6 if ended is not None else None,
+            "stack": frames(read.program, op.stack),
+            "inputs": tensors_of(read, inputs[:_MOST_TENSORS]),
+            "outputs": tensors_of(read, outputs[:_MOST_TENSORS]),
+        }
+
+
+_STEP = Parameter("step", "only those of this training step", least=-1)
+_RUN = Parameter("run", "only this run of a Session", least=-1)
+_BAD = Parameter("bad", "1: only those in which bad values were", "truth", default=False)
+_AT = Parameter("at", "an execution: where it stands in the listing comes as `at`")
+
+ROUTES = (
+    Route(
+        "/api/t/{trace}/executions",
+        "Eager ops and calls of functions in the order of events",
+        executions,
+        record(total=whole(), at=maybe(whole()), rows=many(record(**_RECORD))),
+        (PROCESS, _STEP, _RUN, _BAD, OFFSET, LIMIT, _AT),
+    ),
+    Route(
+        "/api/t/{trace}/execution",
+        "One of them, with its stack and what went in and came out",
+        execution,
+        record(**_RECORD, ended=maybe(number()), stack=many(FRAME), inputs=many(TENSOR), outputs=many(TENSOR)),
+        (PROCESS, Parameter("execution", "its number", is_required=True)),
+    ),
+)

@@ -1,0 +1,153 @@
+"""What can be saved or compared: tables as CSV or Parquet, the report, and where two runs part."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from tdbg import expressions
+from tdbg.query.diff import compare
+from tdbg.query.diff_text import lines as diff_lines
+from tdbg.query.trace import Trace
+from tdbg.report.page import build
+from tdbg.store.format import SCHEMAS
+from tdbg.store.sql import record_batches
+from tdbg.web.route import ANYTHING, Answer, Asked, Parameter, Refused, Route, listing, maybe, record, text, whole
+from tdbg.web.routes.tensors import WHERE
+
+_CHUNK = 20_000
+_PIECE = 1 << 18
+_WIDE = 10_000
+TABLES = (*SCHEMAS, "alerts")
+# The report has its own styles inside, and nothing that runs.
+_REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+
+
+def export(asked: Asked) -> Answer:
+    table, _, ending = asked["file"].rpartition(".")
+    if table not in TABLES or ending not in ("csv", "parquet"):
+        raise Refused(404, "there is no such table", f"there are {', '.join(TABLES)}, each as .csv and .parquet")
+    trace = asked.trace.apart()
+    schema, batches = _batches(trace, table, asked["where"])
+    file = f"{asked.trace.id}-{table}.{ending}"
+    if ending == "csv":
+        return Answer(_csv(schema, batches), "text/csv; charset=utf-8", file)
+    return Answer(_parquet(schema, batches), "application/vnd.apache.parquet", file)
+
+
+def _batches(trace: Trace, table: str, where: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The first is read at once: what is wrong with a filter shows then, and not in the middle of a file."""
+    if where and table != "tensors":
+        raise Refused(400, f"{table} cannot be filtered", "where goes with tensors")
+    connection = trace.connect(alerts=table == "alerts")
+    sql, parameters = f"SELECT * FROM {table}", []
+    if table == "tensors":
+        answer = expressions.parse(where).sql() if where else expressions.Answer("true", [])
+        sql = f"SELECT t.*, o.name, o.type FROM tensors t JOIN ops o USING (process, op) WHERE {answer.sql}"
+        sql, parameters = f"{sql} ORDER BY t.process, t.seq" if where else sql, answer.parameters
+    try:
+        reader = record_batches(connection, sql, parameters, _CHUNK)
+        first = next(reader, None)
+    except (duckdb.Error, pa.ArrowException) as error:
+        raise Refused(400, f"this cannot be asked: {str(error).partition(chr(10))[0]}", "try another filter") from error
+    return reader.schema, chain([] if first is None else [first], reader)
+
+
+def _csv(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
+    is_first = True
+    for batch in batches:
+        out = io.BytesIO()
+        options = pa.csv.WriteOptions(include_header=is_first)
+        pa.csv.write_csv(_flat(pa.Table.from_batches([batch])), out, options)
+        is_first = False
+        yield out.getvalue()
+    if is_first:
+        yield (",".join(f'"{name}"' for name in schema.names) + "\n").encode()
+
+
+def _flat(table: pa.Table) -> pa.Table:
+    """CSV has no lists and no bytes: they become JSON-like text and hexadecimal digits."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_nested(field.type):
+            texts = [None if one is None else str(one) for one in table[field.name].to_pylist()]
+        elif pa.types.is_binary(field.type) or pa.types.is_fixed_size_binary(field.type):
+            texts = [None if one is None else one.hex() for one in table[field.name].to_pylist()]
+        else:
+            continue
+        table = table.set_column(place, field.name, pa.array(texts, pa.string()))
+    return table
+
+
+def _parquet(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
+    """Written to a file first, for its directory stands at its end."""
+    with tempfile.TemporaryFile() as file:
+        with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+        file.seek(0, os.SEEK_SET)
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+def report(asked: Asked) -> Answer:
+    page: str = asked.trace.kept("report", lambda: build(asked.trace.apart()))
+    file = f"{asked.trace.id}.html" if asked["save"] else ""
+    headers = {"Content-Security-Policy": _REPORT_POLICY}
+    return Answer(page.encode(), "text/html; charset=utf-8", file, headers)
+
+
+def diff(asked: Asked) -> dict[str, Any]:
+    trace, other, exact = asked.trace, asked.traces.find(asked["other"]), asked["exact"]
+    other.refresh()
+
+    def make() -> dict[str, Any]:
+        found = compare(trace.apart(), other.apart(), exact=exact)
+        return found.as_dict() | {"a": trace.id, "b": other.id, "lines": diff_lines(found, _WIDE)}
+
+    return trace.kept(("diff", other.id, other.version, exact), make)
+
+
+ROUTES = (
+    Route(
+        "/api/t/{trace}/export/{file}",
+        "A table as a file, such as tensors.csv or ops.parquet",
+        export,
+        kind="application/octet-stream",
+        parameters=(WHERE,),
+    ),
+    Route(
+        "/api/t/{trace}/report.html",
+        "The report that tdbg report writes",
+        report,
+        kind="text/html",
+        parameters=(Parameter("save", "1: as a file to save", "truth", default=False),),
+    ),
+    Route(
+        "/api/t/{trace}/diff",
+        "The first op and line where this run and another part",
+        diff,
+        record(
+            a=text(),
+            b=text(),
+            verdict={"enum": ["differ", "same"]},
+            exact={"type": "boolean"},
+            parting=maybe(record(step=whole(), slot=whole(), what=text(), a=ANYTHING, b=ANYTHING)),
+            compared=record(tensors=whole(), measured=whole(), steps=whole()),
+            notes=listing(text()),
+            lines=listing(text()),
+        ),
+        (
+            Parameter("other", "the id of the other trace", "text", is_required=True, most=200),
+            Parameter("exact", "1: rounding is a difference, too", "truth", default=False),
+        ),
+    ),
+)

@@ -1,0 +1,198 @@
+"""What is served, what a trace is, its verdict and its alerts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tdbg.query.alerts import KINDS, find_alerts
+from tdbg.query.overview import notes, overview
+from tdbg.query.verdict import Verdict, explain
+from tdbg.query.verdict_links import links
+from tdbg.query.verdict_text import full_lines
+from tdbg.web.route import (
+    ANYTHING,
+    LIMIT,
+    OFFSET,
+    PLACE,
+    PROCESS,
+    Asked,
+    Parameter,
+    Route,
+    counts,
+    listing,
+    maybe,
+    record,
+    text,
+    truth,
+    whole,
+)
+from tdbg.web.traces import ServedTrace, reason
+
+_WIDE = 10_000  # lines are not cut
+
+
+def traces(asked: Asked) -> list[dict[str, Any]]:
+    asked.traces.look()
+    return [_summary(trace) for trace in asked.traces.all()]
+
+
+def _summary(trace: ServedTrace) -> dict[str, Any]:
+    wrong = reason(trace)
+    said: dict[str, Any] = {
+        "id": trace.id,
+        "name": trace.path.name,
+        "error": wrong.replace(f"{trace.path.parent}/", ""),
+    }
+    if wrong:
+        return said | {"live": False, "argv": [], "mode": "", "started": None, "processes": 0, "version": 0}
+    trace.refresh()
+    with trace.lock:
+        processes = trace.open().processes
+        info = processes[0].info
+        return said | {
+            "live": trace.is_live,
+            "argv": [str(word) for word in info.get("argv") or []],
+            "mode": str(info.get("mode", "")),
+            "started": info.get("started"),
+            "processes": len(processes),
+            "version": trace.version,
+        }
+
+
+def about(asked: Asked) -> dict[str, Any]:
+    trace, process = asked.trace, asked.process()
+
+    def make() -> dict[str, Any]:
+        with trace.lock:
+            return {"id": trace.id, "version": trace.version, **overview(trace.open(), trace.scene(process).read)}
+
+    return trace.kept(("overview", process), make)
+
+
+def problems(asked: Asked) -> dict[str, Any]:
+    """Apart from the overview: to look for damage takes a while."""
+    trace = asked.trace
+    return trace.kept("problems", lambda: {"problems": trace.apart().problems, "notes": notes(trace.apart())})
+
+
+def verdict_of(trace: ServedTrace) -> Verdict:
+    return trace.kept("verdict", lambda: explain(trace.apart()))
+
+
+def verdict(asked: Asked) -> dict[str, Any]:
+    found = verdict_of(asked.trace)
+    return found.as_dict() | {"trace": asked.trace.id, "lines": full_lines(found, _WIDE), "links": links(found)}
+
+
+def alerts_of(trace: ServedTrace) -> list[dict[str, Any]]:
+    """All of a trace, in the order of time."""
+    return trace.kept("alerts", lambda: find_alerts(trace.apart()).to_pylist())
+
+
+def alerts(asked: Asked) -> dict[str, Any]:
+    said: Verdict | None = asked.trace.peek("verdict")
+    benign = {(one.row.seq, one.op.number): one.text for one in said.benign} if said else {}
+    rows = [row | {"benign": benign.get((row["seq"], row["op"]))} for row in alerts_of(asked.trace)]
+    counted = {kind: sum(row["kind"] == kind and row["benign"] is None for row in rows) for kind in KINDS}
+    counted["benign"] = sum(row["benign"] is not None for row in rows)
+    kind, process = asked["kind"], asked["process"]
+    rows = [row for row in rows if process is None or row["process"] == process]
+    if kind == "benign":
+        rows = [row for row in rows if row["benign"] is not None]
+    elif kind is not None:
+        rows = [row for row in rows if row["kind"] == kind and row["benign"] is None]
+    first = asked["offset"]
+    return {
+        "total": len(rows),
+        "counts": counted,
+        "is_judged": said is not None,
+        "rows": rows[first : first + asked["limit"]],
+    }
+
+
+_TRACE = {
+    "id": text("its short name, which stands in the other addresses"),
+    "name": text("of its folder"),
+    "error": text("why it cannot be read; empty when it can"),
+    "live": truth("whether its program may still write"),
+    "argv": listing(text()),
+    "mode": text(),
+    "started": maybe(whole("ns since the epoch")),
+    "processes": whole(),
+    "version": whole("grows when the trace does"),
+}
+_LINK = {
+    "process": whole(), "seq": whole(), "op": whole(), "slot": whole(), "graph": whole(), "step": whole(),
+    "execution": whole(), **PLACE,
+    "inputs": listing(record(index=whole(), op=whole(), seq=maybe(whole()), text=text(), **PLACE)),
+    "reached": record(text=text(), tensors=text("a filter"), loss=maybe(text()), gradients=maybe(text()),
+                      weights=maybe(text())),
+}  # fmt: skip
+_ALERT = {
+    "kind": {"enum": list(KINDS)}, "process": whole(), "step": whole(), "seq": whole(), "time": whole(), "op": whole(),
+    "graph": whole(), "execution": whole(), "file": text(), "line": whole(), "text": text(),
+    "benign": maybe(text("why it did no harm")),
+}  # fmt: skip
+_NOTE = record(kind=text(), text=text(), count=whole())
+_OVERVIEW = {
+    "id": text(),
+    "version": whole(),
+    "name": text(),
+    "argv": listing(text()),
+    "mode": text(),
+    "live": truth(),
+    "process": whole("whose moments are told"),
+    "processes": listing(record(index=whole(), state=text(), argv=listing(text()), dropped=whole())),
+    "moments": record(kind={"enum": ["step", "run"]}, first=maybe(whole()), last=maybe(whole()), count=whole()),
+    "rows": whole("tensors of all processes"),
+    "executions": whole(),
+    "bad": whole("tensors that hold NaN or infinity"),
+    "first_bad_seq": whole("-1: there is none"),
+    "size": whole("bytes on disk"),
+    "notes": listing(_NOTE),
+}
+
+ROUTES = (
+    Route("/api/traces", "The traces that are served", traces, listing(record(**_TRACE))),
+    Route("/api/t/{trace}/overview", "What a trace is", about, record(**_OVERVIEW), (PROCESS,)),
+    Route(
+        "/api/t/{trace}/problems",
+        "What of it cannot be read, and what was left out",
+        problems,
+        record(problems=listing(text()), notes=listing(_NOTE)),
+    ),
+    Route(
+        "/api/t/{trace}/verdict",
+        "Where bad values began, why, and how far they spread",
+        verdict,
+        record(
+            trace=text(),
+            verdict={"enum": ["bad_values", "unhealthy", "unknown", "clean"]},
+            origins=listing(ANYTHING),
+            more_origins=whole(),
+            benign=listing(ANYTHING),
+            alerts=listing(ANYTHING),
+            rules_not_asked=ANYTHING,
+            coverage=record(tensors=whole(), steps=whole(), modes=listing(text()), notes=listing(text())),
+            lines=listing(text()),
+            links=listing(record(**_LINK)),
+        ),
+    ),
+    Route(
+        "/api/t/{trace}/alerts",
+        "Bad values, functions traced again, shapes that changed; what did no harm is told apart",
+        alerts,
+        record(
+            total=whole(),
+            counts=counts(),
+            is_judged=truth("False: before the verdict none is benign"),
+            rows=listing(record(**_ALERT)),
+        ),
+        (
+            Parameter("kind", "only these", "text", choices=(*KINDS, "benign")),
+            Parameter("process", "only of this process", most=1 << 20),
+            OFFSET,
+            LIMIT,
+        ),
+    ),
+)

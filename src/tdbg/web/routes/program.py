@@ -1,0 +1,231 @@
+"""The program behind the numbers: ops and what is around them, graphs as nested scopes, files, stacks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from tdbg.query.neighbourhood import neighbourhood
+from tdbg.web.route import (
+    PLACE,
+    PROCESS,
+    Asked,
+    NotFoundError,
+    Parameter,
+    Route,
+    Schema,
+    listing,
+    maybe,
+    number,
+    record,
+    text,
+    truth,
+    whole,
+)
+from tdbg.web.shown import STACK, frames
+
+
+def op(asked: Asked) -> dict[str, Any]:
+    process = asked.process()
+    with asked.trace.lock:
+        read = asked.trace.scene(process).read
+        if asked["op"] not in read.program.ops:
+            raise NotFoundError(f"there is no op {asked['op']} in this trace")
+        found = neighbourhood(read, asked.trace.healths(process), asked["op"], asked["depth"])
+        return found | {"stack": frames(read.program, found["stack"])}
+
+
+def graphs(asked: Asked) -> dict[str, Any]:
+    process = asked.process()
+    with asked.trace.lock:
+        return {"graphs": asked.trace.scopes(process).graphs()}
+
+
+def graph(asked: Asked) -> dict[str, Any]:
+    process = asked.process()
+    with asked.trace.lock:
+        return asked.trace.scopes(process).inside(asked["graph"], asked["scope"], asked["norms"])
+
+
+def sources(asked: Asked) -> dict[str, Any]:
+    with asked.trace.lock:
+        read = asked.trace.scene(asked.process()).read
+        files = read.sources.files(read.rowset(None))
+        kept = set(read.program.files())
+    return {
+        "files": [
+            {
+                "file": one.path,
+                "is_user": one.is_user,
+                "ops": one.nodes,
+                "tensors": one.tensors,
+                "rows": one.dumps,
+                "first_line": one.first_line,
+                "is_kept": one.path in kept,
+            }
+            for one in files
+        ]
+    }
+
+
+def source(asked: Asked) -> dict[str, Any]:
+    """The file as it was when the program ran, from the trace: no other file can be asked for."""
+    process = asked.process()
+    with asked.trace.lock:
+        read = asked.trace.scene(process).read
+        healths = asked.trace.healths(process)
+        file, made = read.sources.ops_by_line(asked["file"])
+        lines = read.program.text_of(file)
+        found = []
+        for line in range(1, max(len(lines), max(made, default=0)) + 1):
+            ops = made.get(line, [])
+            health = [healths.of(one) for one in ops]
+            firsts = [one.first_bad_seq for one in health if one.first_bad_seq >= 0]
+            found.append(
+                {
+                    "line": line,
+                    "text": lines[line - 1] if line <= len(lines) else "",
+                    "ops": ops,
+                    "types": dict(Counter(read.ops.types[read.ops.at[one]] for one in ops).most_common(8)),
+                    "rows": sum(one.rows for one in health),
+                    "bad": sum(one.bad for one in health),
+                    "first_bad_seq": min(firsts, default=-1),
+                }
+            )
+    return {"file": file, "is_kept": bool(lines), "lines": found}
+
+
+def stack(asked: Asked) -> dict[str, Any]:
+    with asked.trace.lock:
+        program = asked.trace.scene(asked.process()).read.program
+        found = frames(program, asked["stack"])
+    if not found:
+        raise NotFoundError(f"there is no stack {asked['stack']} in this trace")
+    return {"frames": found}
+
+
+_HEALTH: dict[str, Schema] = {
+    "rows": whole("tensors of it that were looked at"),
+    "bad": whole(),
+    "nan": whole("elements"),
+    "inf": whole("elements"),
+    "first_bad_seq": whole("-1: none"),
+    "min": maybe(number()),
+    "max": maybe(number()),
+    "tensors": whole("outputs that were looked at"),
+}
+_OP = {"op": whole(), "name": text(), "type": text(), "phase": text(), "graph": whole(), **PLACE, **_HEALTH}
+
+ROUTES = (
+    Route(
+        "/api/t/{trace}/op",
+        "An op, its inputs by slot, its outputs with their consumers, and the ops around it",
+        op,
+        record(
+            **_OP,
+            device=text(),
+            function=text(),
+            attributes={"type": "object"},
+            stack=STACK,
+            forward=whole("the op that it differentiates; -1: none"),
+            inputs=listing(record(index=whole(), slot=whole(), **_OP)),
+            outputs=listing(record(slot=whole(), consumers=listing(record(**_OP)), **_HEALTH)),
+            control_inputs=listing(text()),
+            control_outputs=listing(text()),
+            nodes=listing(record(**_OP)),
+            edges=listing(record(**{name: whole() for name in ("from", "slot", "to", "index")})),
+            left_out=whole("ops around it that are not told"),
+        ),
+        (
+            PROCESS,
+            Parameter("op", "its number", is_required=True),
+            Parameter("depth", "how many ops back and on", default=1, least=1, most=4),
+        ),
+    ),
+    Route(
+        "/api/t/{trace}/graphs",
+        "All graphs; eager ops are graph -1",
+        graphs,
+        record(
+            graphs=listing(record(graph=whole(), outer=whole(), name=text(), function=text(), ops=whole(), **_HEALTH))
+        ),
+        (PROCESS,),
+    ),
+    Route(
+        "/api/t/{trace}/graph",
+        "What lies right inside a scope of a graph, and what flows there (edges are places in `things`)",
+        graph,
+        record(
+            graph=whole(),
+            scope=text(),
+            left_out=whole(),
+            things=listing(
+                record(
+                    name=text(),
+                    kind={"enum": ["scope", "op"]},
+                    op=whole("-1: a scope"),
+                    type=text(),
+                    ops=whole(),
+                    phase=text(),
+                    from_outside=whole(),
+                    to_outside=whole(),
+                    **_HEALTH,
+                )
+            ),
+            edges=listing(record(**{name: whole() for name in ("from", "to", "count")})),
+        ),
+        (
+            PROCESS,
+            Parameter("graph", "its number; -1: eager ops", least=-1, is_required=True),
+            Parameter("scope", "such as dense/MatMul; empty: the whole graph", "text", default=""),
+            Parameter("norms", "1: with norms, which takes a while the first time", "truth", default=False),
+        ),
+    ),
+    Route(
+        "/api/t/{trace}/sources",
+        "The Python files that made ops, the user's first",
+        sources,
+        record(
+            files=listing(
+                record(
+                    file=text(),
+                    is_user=truth(),
+                    ops=whole(),
+                    tensors=whole(),
+                    rows=whole(),
+                    first_line=whole(),
+                    is_kept=truth("whether the trace holds its text"),
+                )
+            )
+        ),
+        (PROCESS,),
+    ),
+    Route(
+        "/api/t/{trace}/source",
+        "A file as it was when the program ran, each line with the ops that it made and their health",
+        source,
+        record(
+            file=text(),
+            is_kept=truth(),
+            lines=listing(
+                record(
+                    line=whole(),
+                    text=text(),
+                    ops=listing(whole()),
+                    types={"type": "object", "additionalProperties": {"type": "integer"}},
+                    rows=whole(),
+                    bad=whole(),
+                    first_bad_seq=whole(),
+                )
+            ),
+        ),
+        (PROCESS, Parameter("file", "its path, or the end of it", "text", is_required=True)),
+    ),
+    Route(
+        "/api/t/{trace}/stack",
+        "A stack, innermost frame first",
+        stack,
+        record(frames=STACK),
+        (PROCESS, Parameter("stack", "its number", is_required=True)),
+    ),
+)

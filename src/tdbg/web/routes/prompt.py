@@ -1,0 +1,94 @@
+"""Lines for the debugger's prompt in; what its commands show, as lines with styles and links, out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tdbg.errors import TdbgError
+from tdbg.query.trace_scene import TraceScene
+from tdbg.shell.engine import Engine
+from tdbg.shell.layout import Layout
+from tdbg.shell.result import Result
+from tdbg.web.route import PROCESS, Asked, Refused, Route, Schema, listing, record, text, truth, whole
+
+_LONGEST = 2000
+_MOST_LINES = 1000
+_WIDEST = 400
+_ELSEWHERE = ("run", "exit", "quit", "config", "mouse", "break")
+
+
+def shell(asked: Asked) -> dict[str, Any]:
+    """The prompt remembers nothing from line to line but where the line says to look."""
+    line, step, width = _read(asked.body)
+    process = asked.process()
+    scene = TraceScene(asked.trace.apart(), process)
+    scene.go(step)
+    engine = Engine(scene, width=width, can_write=False, open_scene=lambda name: _other(asked, name))
+    word = line.strip().partition(" ")[0]
+    if word in _ELSEWHERE:
+        raise Refused(400, f"{word} has nothing to do here", "type help for what can be asked")
+    return _said(engine.execute(line), width)
+
+
+def _read(body: bytes) -> tuple[str, int | None, int]:
+    try:
+        given = json.loads(body)
+    except (ValueError, RecursionError):
+        raise Refused(400, "the body is no JSON", 'send {"line": "lt -f has_inf_or_nan"}') from None
+    if not isinstance(given, dict) or not isinstance(given.get("line"), str):
+        raise Refused(400, "line is missing", 'send {"line": "lt -f has_inf_or_nan"}')
+    step, width = given.get("step"), given.get("width", 120)
+    if not (step is None or (isinstance(step, int) and abs(step) < 1 << 31)) or isinstance(step, bool):
+        raise Refused(400, "step is no whole number", "leave it out to look at all steps")
+    if not isinstance(width, int) or not 20 <= width <= _WIDEST:
+        raise Refused(400, f"width lies outside 20 to {_WIDEST}", "it is how many letters fit on a line")
+    if len(given["line"]) > _LONGEST:
+        raise Refused(400, f"the line is longer than {_LONGEST:,} letters", "write less")
+    return given["line"], step, width
+
+
+def _other(asked: Asked, name: str) -> TraceScene:
+    """Only those that are served, by their ids."""
+    try:
+        return TraceScene(asked.traces.find(name).apart())
+    except Refused as refused:
+        names = ", ".join(trace.id for trace in asked.traces.all())
+        raise TdbgError(f"{refused.sentence}: {name}; there are {names}") from None
+
+
+def _said(result: Result, width: int) -> dict[str, Any]:
+    layout = Layout(result, width)
+    lines = layout.lines(0, _MOST_LINES)
+    return {
+        "is_error": result.is_error,
+        "lines": [[list(span) for span in line] for line in lines],
+        "left_out": max(0, len(layout) - _MOST_LINES),
+        "top": result.top,
+        "menu": [list(span) for span in result.menu],
+    }
+
+
+_SPAN: Schema = {"type": "array", "items": text(), "description": "text, style, the line that a click on it types"}
+
+ROUTES = (
+    Route(
+        "/api/t/{trace}/shell",
+        "What a command of tdbg shell shows",
+        shell,
+        record(
+            is_error=truth(),
+            lines=listing(listing(_SPAN)),
+            left_out=whole("lines that are not told"),
+            top=whole("the line to begin at"),
+            menu=listing(_SPAN),
+        ),
+        (PROCESS,),
+        method="POST",
+        body={
+            "type": "object",
+            "required": ["line"],
+            "properties": {"line": text(), "step": whole("of which step or run; all without it"), "width": whole()},
+        },
+    ),
+)

@@ -1,0 +1,176 @@
+"""Tensors: listings by page as JSON or as columns; one with its stack, and where it came from and went."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from tdbg.query.origin_path import Way, Ways
+from tdbg.query.tensor_detail import NUMBERS, find_row, inputs_and_consumers
+from tdbg.query.tensor_listing import SORT_KEYS, Wanted
+from tdbg.query.tensor_page import tensor_page
+from tdbg.web.columns import column_page
+from tdbg.web.route import (
+    LIMIT,
+    OFFSET,
+    PLACE,
+    PROCESS,
+    Answer,
+    Asked,
+    Parameter,
+    Route,
+    Schema,
+    listing,
+    maybe,
+    number,
+    record,
+    text,
+    truth,
+    whole,
+)
+from tdbg.web.shown import COLUMNS, STACK, TENSOR, events, frames
+from tdbg.web.traces import ServedTrace
+
+
+def tensors(asked: Asked) -> dict[str, Any] | Answer:
+    process = asked.process()
+    with asked.trace.lock:
+        listings = asked.trace.listings(process)
+        found = listings.find(_wanted(asked, process))
+        header: dict[str, Any] = {"total": len(found), "offset": asked["offset"], "at": None}
+        if asked["at"] is not None:
+            header["at"] = found.place_of(asked["at"])
+        if asked["map"]:
+            header["map"] = found.bad_places(asked["map"], listings.bad)
+        positions = found.positions(asked["offset"], asked["limit"])
+        table = tensor_page(asked.trace.scene(process).read, positions)
+    if asked["format"] == "columns":
+        return column_page(table, header)
+    return header | {"rows": table.to_pylist()}
+
+
+def _wanted(asked: Asked, process: int) -> Wanted:
+    names = ("where", "step", "run", "execution", "graph", "op", "sort")
+    wanted = {name: asked[name] for name in names} | {"descending": asked["desc"]}
+    if asked["file"]:
+        _, made = asked.trace.scene(process).read.sources.ops_by_line(asked["file"])
+        lines = [asked["line"]] if asked["line"] is not None else list(made)
+        wanted["ops"] = tuple(sorted({op for line in lines for op in made.get(line, ())}))
+    return Wanted(**wanted)
+
+
+def tensor(asked: Asked) -> dict[str, Any]:
+    with asked.trace.lock:
+        read = asked.trace.scene(asked.process()).read
+        row = find_row(read, asked["seq"])
+        inputs, consumers = inputs_and_consumers(read, row)
+        op = read.program.ops[row.op]
+        frame = read.program.user_frame(op)
+        return events(read, [row.seq])[0] | {
+            "process": read.process,
+            "file": frame.file if frame else None,
+            "line": frame.line if frame else None,
+            "forward": op.forward,
+            "stack": frames(read.program, op.stack),
+            "inputs": inputs,
+            "consumers": consumers,
+        }
+
+
+def _way(trace: ServedTrace, process: int, seq: int) -> Way:
+    ways, lock = trace.kept(("ways", process), lambda: (Ways(trace.apart(), process), threading.Lock()))
+    with lock:
+        return ways.find(seq)
+
+
+def lineage(asked: Asked) -> dict[str, Any]:
+    trace, process, seq = asked.trace, asked.process(), asked["seq"]
+    with trace.lock:
+        find_row(trace.scene(process).read, seq)
+    found: Way = trace.kept(("way", process, seq), lambda: _way(trace, process, seq))
+    return {
+        "stops": [
+            stop.as_dict() | {"op": stop.op.number, "slot": stop.row.slot, "execution": stop.row.execution}
+            for stop in found.stops
+        ],
+        "inputs": [
+            {
+                "index": fact.index,
+                "op": fact.op.number,
+                "type": fact.op.type,
+                "seq": fact.made.seq if fact.made is not None else None,
+                "text": fact.as_text(),
+                "file": fact.frame.file if fact.frame else None,
+                "line": fact.frame.line if fact.frame else None,
+            }
+            for fact in found.inputs
+        ],
+        "end": found.end,
+    }
+
+
+WHERE = Parameter("where", 'a filter, such as nan > 0 and op == "Log"', "text", default="")
+SEQ = Parameter("seq", "the number of the event", is_required=True)
+_NAMED: dict[str, Schema] = {"op": whole(), "name": text(), "type": text(), **PLACE, "bad": truth()}
+_NUMBERS = {name: maybe(number()) for name in NUMBERS}
+
+ROUTES = (
+    Route(
+        "/api/t/{trace}/tensors",
+        "The tensors that were looked at, by page; as columns: see tdbg.web.columns",
+        tensors,
+        record(total=whole(), offset=whole(), at=maybe(whole()), rows=listing(TENSOR)),
+        (
+            PROCESS,
+            WHERE,
+            Parameter("step", "only of this training step", least=-1),
+            Parameter("run", "only of this run of a Session", least=-1),
+            Parameter("execution", "only of this execution", least=-1),
+            Parameter("graph", "only of this graph; -1: of eager ops", least=-1),
+            Parameter("op", "only of this op"),
+            Parameter("file", "only of ops that this file made", "text", default=""),
+            Parameter("line", "and of these only those of this line"),
+            Parameter("sort", "what to sort by", "text", default="seq", choices=SORT_KEYS),
+            Parameter("desc", "1: the greatest first", "truth", default=False),
+            OFFSET,
+            LIMIT,
+            Parameter("at", "an event: where it stands in the listing comes as `at`"),
+            Parameter("map", "how many parts: how many bad ones each part of the listing has", most=2000, default=0),
+            Parameter("format", "json or columns", "text", default="json", choices=("json", "columns")),
+        ),
+    ),
+    Route(
+        "/api/t/{trace}/tensor",
+        "One tensor, the stack of its op, what the op was given and who took it",
+        tensor,
+        record(
+            **COLUMNS,
+            process=whole(),
+            **PLACE,
+            forward=whole("the op that its op differentiates; -1: none"),
+            stack=STACK,
+            inputs=listing(
+                record(index=whole(), seq=maybe(whole()), is_given=truth(), text=text(), **_NAMED, **_NUMBERS)
+            ),
+            consumers=listing(record(seq=maybe(whole()), **_NAMED)),
+        ),
+        (PROCESS, SEQ),
+    ),
+    Route(
+        "/api/t/{trace}/lineage",
+        "The way that a value came, back to where bad values began or to what entered the program",
+        lineage,
+        record(
+            stops=listing(
+                record(
+                    tensor=text(), op_type=text(), op=whole(), slot=whole(), step=whole(), execution=whole(),
+                    seq=whole(), bad=maybe(text()), min=maybe(number()), max=maybe(number()), source=maybe(text()),
+                    **PLACE,
+                )
+            ),
+            inputs=listing(record(index=whole(), op=whole(), type=text(), seq=maybe(whole()), text=text(), **PLACE)),
+            end=text("why it ends there"),
+        ),
+        (PROCESS, SEQ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,136 @@
+"""The elements of a tensor, or of a slice of it, where they were kept; numbers and a histogram of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tdbg.errors import TdbgError
+from tdbg.shell.array_cells import computable
+from tdbg.shell.numeric_summary import histogram, summary_of
+from tdbg.shell.tensor_name import parse_index, take
+from tdbg.web.columns import column_page
+from tdbg.web.route import (
+    PROCESS,
+    Answer,
+    Asked,
+    Parameter,
+    Refused,
+    Route,
+    Schema,
+    listing,
+    maybe,
+    number,
+    record,
+    text,
+    truth,
+    whole,
+)
+from tdbg.web.routes.tensors import SEQ
+
+_LONGEST_TEXT = 200
+
+
+def value(asked: Asked) -> dict[str, Any] | Answer:
+    with asked.trace.lock:
+        scene = asked.trace.scene(asked.process())
+        seen = scene.event(asked["seq"])
+        try:
+            whole_value = np.asarray(scene.value(seen))
+        except TdbgError as error:
+            sentence, _, following = str(error).partition("; ")
+            raise Refused(404, sentence, following) from None
+    index = parse_index(asked["slice"].strip().removeprefix("[").removesuffix("]")) if asked["slice"] else ()
+    part = np.asarray(take(whole_value, index, seen.tensor))
+    shown = _cut(part, asked["most"])
+    numbers = _numbers(shown)
+    summary = summary_of(part)
+    header = {
+        "name": seen.tensor,
+        "dtype": seen.dtype,
+        "shape": list(whole_value.shape),
+        "part": list(part.shape),
+        "shown": list(shown.shape),
+        "is_cut": shown.shape != part.shape,
+        "summary": {name: getattr(summary, name) for name in summary.__slots__} if summary else None,
+        "histogram": _histogram(part, asked["bins"]),
+    }
+    if asked["format"] == "columns":
+        if numbers is None:
+            raise Refused(400, f"elements of type {seen.dtype} are no numbers", "ask for format=json")
+        return column_page(pa.table({"values": numbers}), header | {"total": int(part.size)})
+    return header | {"values": numbers.tolist() if numbers is not None else _texts(shown)}
+
+
+def _cut(part: np.ndarray, most: int) -> np.ndarray:
+    """Of what is too much: the first of the outer dimensions, and of the last two so much that both can be seen."""
+    if part.size <= most:
+        return part
+    sizes = list(part.shape)
+    for outer in range(len(sizes) - 2):
+        others = int(np.prod(sizes)) // max(1, sizes[outer])
+        sizes[outer] = max(1, min(sizes[outer], most // max(1, others)))
+    side = max(1, int(most**0.5))
+    if int(np.prod(sizes)) > most:
+        columns = min(sizes[-1], max(side, most // max(1, sizes[-2]))) if len(sizes) > 1 else most
+        sizes[-1] = columns
+        if len(sizes) > 1:
+            sizes[-2] = max(1, min(sizes[-2], most // columns))
+    return part[tuple(slice(0, size) for size in sizes)]
+
+
+def _numbers(shown: np.ndarray) -> np.ndarray | None:
+    """In a row; complex ones by their absolute values."""
+    if summary_of(shown) is None:
+        return None
+    plain = computable(shown).reshape(-1)
+    return np.abs(plain).astype(np.float64) if plain.dtype.kind == "c" else plain.astype(np.float64)
+
+
+def _texts(shown: np.ndarray) -> list[str]:
+    return [
+        (one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one))[:_LONGEST_TEXT]
+        for one in shown.reshape(-1).tolist()
+    ]
+
+
+def _histogram(part: np.ndarray, bins: int) -> dict[str, Any] | None:
+    if summary_of(part) is None or part.dtype.kind == "c":
+        return None
+    counted, edges = histogram(part, bins)
+    return {"counts": counted.tolist(), "edges": edges.tolist()}
+
+
+_SUMMARY: Schema = record(
+    **{name: whole() for name in ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan")},
+    **{name: number() for name in ("min", "max", "mean", "std")},
+)
+
+ROUTES = (
+    Route(
+        "/api/t/{trace}/value",
+        "Elements of a tensor that was kept; 404, with how to keep it, where it was not",
+        value,
+        record(
+            name=text(),
+            dtype=text(),
+            shape=listing(whole()),
+            part=listing(whole("the shape of the slice")),
+            shown=listing(whole("the shape of what is given")),
+            is_cut=truth(),
+            summary=maybe(_SUMMARY),
+            histogram=maybe(record(counts=listing(whole()), edges=listing(number()))),
+            values=listing({"anyOf": [number(), text()]}),
+        ),
+        (
+            PROCESS,
+            SEQ,
+            Parameter("slice", "as numpy takes it, such as [0, :10]", "text", default="", most=200),
+            Parameter("most", "how many elements at most", default=10_000, least=1, most=1_000_000),
+            Parameter("bins", "of the histogram", default=40, least=1, most=400),
+            Parameter("format", "json or columns", "text", default="json", choices=("json", "columns")),
+        ),
+    ),
+)

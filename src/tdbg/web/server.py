@@ -1,0 +1,109 @@
+"""Traces and an address in; a server that answers until it is told to stop, and its URL, out."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import socket
+import sys
+import threading
+from typing import Any
+
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+
+from tdbg.errors import TdbgError
+from tdbg.web.api import Api
+from tdbg.web.guard import Guard, new_token
+from tdbg.web.pages import Page
+from tdbg.web.traces import Traces
+
+DEFAULT_PORT = 6010
+_MOST_TRIED = 50  # ports
+
+
+class _Handler(WSGIRequestHandler):
+    """Says nothing of each request; keeps connections, for a page asks often."""
+
+    protocol_version = "HTTP/1.1"
+    timeout = 60  # of a connection on which nothing comes
+
+    def log(self, type: str, message: str, *args: Any) -> None:
+        if type == "error":
+            print(f"tdbg: {message % args if args else message}", file=sys.stderr)
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        return None
+
+    def version_string(self) -> str:
+        return "tdbg"
+
+
+class Server:
+    """Listens as soon as it is made. ``port`` None: the first free one from DEFAULT_PORT on."""
+
+    def __init__(self, traces: Traces, host: str = "127.0.0.1", port: int | None = None, token: str = "") -> None:
+        self.token = token or new_token()
+        self.host = host
+        self._server = _listen(host, DEFAULT_PORT if port is None else port)
+        self.port = int(self._server.socket.getsockname()[1])
+        self._server.app = Guard(Page(Api(traces)), self.token, host, self.port)
+
+    @property
+    def url(self) -> str:
+        shown = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host
+        shown = f"[{shown}]" if ":" in shown else shown
+        return f"http://{shown}:{self.port}/?token={self.token}"
+
+    def serve(self) -> None:
+        """Until ``stop`` is called from another thread, or Ctrl-C."""
+        self._server.serve_forever(poll_interval=0.2)
+
+    def stop(self) -> None:
+        self._server.shutdown()
+
+    def close(self) -> None:
+        self._server.server_close()
+
+
+def open_browser(url: str) -> None:
+    """On a thread: some browsers answer only when they are closed."""
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+
+
+def _listen(host: str, port: int) -> BaseWSGIServer:
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    last = port if port == 0 else min(65_535, port + _MOST_TRIED)
+    for tried in range(port, last + 1):
+        try:
+            listening = _bound(host, tried)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                what = error.strerror or str(error)
+                raise TdbgError(f"this address cannot be listened on ({what}); give another --host or --port") from None
+            continue
+        with listening:
+            server = make_server(host, tried, _nothing, threaded=True, request_handler=_Handler, fd=listening.fileno())
+        server.daemon_threads = True  # type: ignore[attr-defined]
+        return server
+    raise TdbgError(f"ports {port} to {last} are all taken; give another one with --port")
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """make_server ends the program when a port is taken; so it gets a socket that has one already."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
+        found.listen(128)
+    except OSError:
+        found.close()
+        raise
+    return found
+
+
+def _nothing(environ: Any, start_response: Any) -> list[bytes]:
+    start_response("503 Service Unavailable", [])
+    return []

@@ -1,0 +1,74 @@
+"""Stacks and tensors as the page gets them: what several routes say in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tdbg.model import Frame
+from tdbg.query.program import Program
+from tdbg.query.scene_cache import SceneCache
+from tdbg.query.tensor_listing import positions_of
+from tdbg.query.tensor_page import tensor_page
+from tdbg.web.route import Schema, listing, maybe, number, record, text, truth, whole
+
+FRAME: Schema = record(file=text(), line=whole(), function=text(), is_user=truth(), source=text("the line's text"))
+
+COLUMNS: dict[str, Schema] = {
+    "seq": whole("the number of the event"),
+    "step": whole(),
+    "execution": whole(),
+    "op": whole(),
+    "slot": whole(),
+    "iteration": whole("of the innermost loop around it; -1 outside loops"),
+    "time": number("in ms since the trace began"),
+    "graph": whole("-1: an eager op"),
+    "name": text(),
+    "type": text("the op's type"),
+    "phase": text("forward, backward, update or other"),
+    "dtype": text(),
+    "shape": text("as JSON; empty when it is not known"),
+    "elements": whole(),
+    **{name: maybe(whole()) for name in ("negative", "zero", "positive", "neg_inf", "pos_inf", "nan")},
+    **{name: maybe(number()) for name in ("min", "max", "mean", "std")},
+    "flags": whole("1 bad, 2 has numbers, 4 came in here, 8 bad although its inputs are good, 32 result of a call"),
+    "bad": truth(),
+    "kept": truth("whether its elements can be read"),
+}
+TENSOR: Schema = record(**COLUMNS)
+STACK: Schema = listing(FRAME)
+
+
+def frames(program: Program, stack: int) -> list[dict[str, Any]]:
+    """Innermost first, without tdbg's own."""
+    return [frame_data(frame, program) for frame in program.shown_stack(stack)]
+
+
+def frame_data(frame: Frame, program: Program) -> dict[str, Any]:
+    return {
+        "file": frame.file,
+        "line": frame.line,
+        "function": frame.function,
+        "is_user": frame.is_user,
+        "source": program.line_text(frame),
+    }
+
+
+def events(read: SceneCache, seqs: Sequence[int]) -> list[dict[str, Any]]:
+    """The rows of some events, in their order."""
+    found = positions_of(read.pages, np.unique(np.array(seqs, np.int64)))
+    return tensor_page(read, found).to_pylist()
+
+
+def tensors_of(read: SceneCache, numbers: Sequence[int]) -> list[dict[str, Any]]:
+    """The rows of eager tensors, by the framework's numbers; those without a row are left out."""
+    if not numbers:
+        return []
+    found = read.rows.numbers(
+        f"SELECT min(seq) FROM tensors WHERE process = {read.process} AND tensor IN (SELECT unnest(?)) "
+        "AND flags & 16 = 0 GROUP BY tensor",
+        [list(numbers)],
+    )
+    return events(read, found.tolist())

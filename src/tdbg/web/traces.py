@@ -1,0 +1,287 @@
+"""Paths of traces and of folders that hold some in; the traces that are served, by their short names, out.
+
+A trace is opened when it is first asked for, and looked at again while its program writes. Quick questions share one
+reader and a lock; a slow one has a reader of its own, so that it holds nobody up, and its answer is kept until the
+trace has grown.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tdbg.errors import TdbgError
+from tdbg.query.executions import Executions
+from tdbg.query.op_health import Healths
+from tdbg.query.overview import is_live
+from tdbg.query.rows import Rows
+from tdbg.query.scopes import Scopes
+from tdbg.query.tensor_listing import TensorListings
+from tdbg.query.timeline import Timeline
+from tdbg.query.trace import Trace
+from tdbg.query.trace_scene import TraceScene
+from tdbg.web.route import Refused
+
+_LOOK_AGAIN = 0.4  # seconds
+_MOST_KEPT = 64  # answers to particular questions, whose keys are tuples
+_PATIENCE = 10  # a slow answer that took a second may be ten seconds old while the program runs
+
+
+@dataclass(slots=True)
+class _Kept:
+    version: int
+    value: Any
+    took: float
+    made: float
+
+
+class ServedTrace:
+    """``lock`` is held while its scenes are used."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self.id, self.path = name, path
+        self.lock = threading.RLock()
+        self.version = 0
+        self._trace: Trace | None = None
+        self._scenes: dict[int, TraceScene] = {}
+        self._listings: dict[int, TensorListings] = {}
+        self._executions: dict[int, Executions] = {}
+        self._healths: dict[int, Healths] = {}
+        self._scopes: dict[int, Scopes] = {}
+        self._timelines: dict[int, Timeline] = {}
+        self._looked = 0.0
+        self._state: Any = None
+        self._first_process: tuple[int, int] | None = None  # as of a version
+        self._counted: dict[int, dict[str, Any]] = {}
+        self._may_grow = True  # once more after its program has ended
+        self._kept: dict[Any, _Kept] = {}
+        self._making: dict[Any, threading.Lock] = {}
+
+    # ---- quick questions
+
+    def open(self) -> Trace:
+        """TdbgError when it cannot be read; asked again, it is tried again."""
+        with self.lock:
+            if self._trace is None:
+                if not self.path.exists():
+                    raise TdbgError("nothing was recorded here yet; it is shown as soon as there is something")
+                self._trace = Trace.open(self.path)
+            return self._trace
+
+    def process(self, asked: int | None) -> int:
+        """The one that is asked for, else that with the first bad value."""
+        with self.lock:
+            trace = self.open()
+            if asked is not None and asked >= len(trace.processes):
+                there = f"this trace has {len(trace.processes)}, counted from 0"
+                raise Refused(404, f"there is no process {asked}", there)
+            if asked is not None or len(trace.processes) == 1:
+                return asked or 0
+            if self._first_process is None or self._first_process[0] != self.version:
+                found = trace.first_bad()
+                self._first_process = self.version, int(found["process"]) if found else 0
+            return self._first_process[1]
+
+    def scene(self, process: int) -> TraceScene:
+        """All moments together. Only while the lock is held."""
+        if process not in self._scenes:
+            self._scenes[process] = TraceScene(self.open(), process)
+            self._scenes[process].go(None)
+        return self._scenes[process]
+
+    def listings(self, process: int) -> TensorListings:
+        """Only while the lock is held."""
+        if process not in self._listings:
+            self._listings[process] = TensorListings(self.scene(process).read)
+        return self._listings[process]
+
+    def executions(self, process: int) -> Executions:
+        """Only while the lock is held."""
+        if process not in self._executions:
+            self._executions[process] = Executions(self.scene(process).read)
+        return self._executions[process]
+
+    def healths(self, process: int) -> Healths:
+        """Only while the lock is held."""
+        if process not in self._healths:
+            self._healths[process] = Healths(self.scene(process).read)
+        return self._healths[process]
+
+    def scopes(self, process: int) -> Scopes:
+        """Only while the lock is held."""
+        if process not in self._scopes:
+            self._scopes[process] = Scopes(self.scene(process).read, self.healths(process))
+        return self._scopes[process]
+
+    def timeline(self, process: int) -> Timeline:
+        """Only while the lock is held."""
+        if process not in self._timelines:
+            self._timelines[process] = Timeline(self.open(), self.scene(process).read)
+        return self._timelines[process]
+
+    @property
+    def is_live(self) -> bool:
+        return is_live(self.open())
+
+    def refresh(self) -> None:
+        """Looks at what is on disk now, unless that was done just before."""
+        with self.lock:
+            trace = self.open()
+            if time.monotonic() - self._looked < _LOOK_AGAIN:
+                return
+            if not all(process.folder.exists() for process in trace.processes):  # removed, or recorded anew
+                self._forget()
+                trace = self.open()
+            trace.refresh()
+            state = (
+                [process.state for process in trace.processes],
+                [trace.row_count(name) for name in ("tensors", "executions", "ends")] if self._may_grow else [],
+            )
+            self._may_grow = is_live(trace)
+            if state != self._state:
+                for number, scene in self._scenes.items():
+                    scene.refresh()
+                    for made in (self._listings, self._executions, self._healths, self._scopes, self._timelines):
+                        made.pop(number, None)
+                self.version += 1
+                self._state = state
+            self._looked = time.monotonic()
+
+    def _forget(self) -> None:
+        self._trace = None
+        for made in (self._scenes, self._listings, self._executions, self._healths, self._scopes, self._timelines):
+            made.clear()
+        self._kept.clear()
+        self._state = None
+
+    def counted(self) -> dict[str, Any]:
+        """How much there is, as it was when somebody last looked."""
+        with self.lock:
+            known = self._counted.get(self.version)
+            if known is None:
+                trace = self.open()
+                steps = trace.rollup("steps")
+                rows, bad = (int(steps[name].to_numpy().sum()) for name in ("rows", "bad"))
+                known = {"version": self.version, "rows": rows, "bad": bad, "live": is_live(trace)}
+                self._counted = {self.version: known}
+            return known
+
+    # ---- slow questions
+
+    def apart(self) -> Trace:
+        """A reader of its own."""
+        return Trace.open(self.path)
+
+    @contextmanager
+    def rows_apart(self) -> Iterator[tuple[Trace, Rows]]:
+        """The same with its queries, kept for those who ask again and again, one after the other."""
+        trace, rows, lock = self.kept("rows", self._open_rows)
+        with lock:
+            yield trace, rows
+
+    def _open_rows(self) -> tuple[Trace, Rows, threading.Lock]:
+        trace = self.apart()
+        return trace, Rows(trace), threading.Lock()
+
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What ``make`` gives, made once for each state of the trace; while it grows fast, less often. Not while the
+        lock is held: who makes something may wait for it."""
+        with self.lock:
+            making = self._making.setdefault(key, threading.Lock())
+        with making:
+            known, version = self._kept.get(key), self.version
+            if known is not None and (known.version == version or self._is_recent(known)):
+                return known.value
+            began = time.monotonic()
+            value = make()
+            with self.lock:
+                self._kept.pop(key, None)
+                self._kept[key] = _Kept(version, value, time.monotonic() - began, time.monotonic())
+                particular = [one for one in self._kept if isinstance(one, tuple)]
+                for one in particular[:-_MOST_KEPT]:
+                    self._kept.pop(one)
+                    self._making.pop(one, None)
+            return value
+
+    def peek(self, key: Any) -> Any:
+        """What is kept, however old; None when nothing is."""
+        known = self._kept.get(key)
+        return known.value if known is not None else None
+
+    def _is_recent(self, known: _Kept) -> bool:
+        return self.is_live and time.monotonic() - known.made < _PATIENCE * known.took
+
+
+class Traces:
+    """All that are served. Those of a folder are looked for again and again: new ones may come."""
+
+    def __init__(self, paths: Sequence[Path], folders: Sequence[Path] = ()) -> None:
+        self._folders = [folder.resolve() for folder in folders]
+        self._lock = threading.Lock()
+        self._by_id: dict[str, ServedTrace] = {}
+        for path in paths:
+            self._add(path)
+        self.look()
+
+    def look(self) -> None:
+        """For traces that have come or gone."""
+        with self._lock:
+            found = [path for folder in self._folders for path in _traces_in(folder)]
+            for path in found:
+                self._add(path)
+            gone = [
+                name
+                for name, trace in self._by_id.items()
+                if trace.path.parent in self._folders and trace.path not in found and not trace.path.exists()
+            ]
+            for name in gone:
+                del self._by_id[name]
+
+    def all(self) -> list[ServedTrace]:
+        return list(self._by_id.values())
+
+    def find(self, name: str) -> ServedTrace:
+        found = self._by_id.get(name)
+        if found is None:
+            raise Refused(404, "there is no such trace here", "api/traces lists those that are served")
+        return found
+
+    def _add(self, path: Path) -> None:
+        path = path.resolve()
+        if any(trace.path == path for trace in self._by_id.values()):
+            return
+        short = re.sub(r"[^A-Za-z0-9._-]+", "-", path.name.removesuffix(".tdbg")).strip("-.") or "trace"
+        name, number = short, 1
+        while name in self._by_id:
+            number += 1
+            name = f"{short}~{number}"
+        self._by_id[name] = ServedTrace(name, path)
+
+
+def _traces_in(folder: Path) -> list[Path]:
+    try:
+        return sorted((path for path in folder.glob("*.tdbg") if (path / "trace.json").is_file()), key=_age)
+    except OSError:
+        return []
+
+
+def _age(path: Path) -> tuple[float, str]:
+    try:
+        return -path.stat().st_mtime, path.name
+    except OSError:
+        return 0.0, path.name
+
+
+def reason(trace: ServedTrace) -> str:
+    """Why a trace cannot be read; "" when it can."""
+    try:
+        trace.open()
+    except TdbgError as error:
+        return str(error)
+    return ""

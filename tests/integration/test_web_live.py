@@ -1,0 +1,266 @@
+"""The server while programs write: pages grow, events come, the commands that start it begin and end cleanly."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_web_security import write_trace
+from web_server import Client, serving
+
+import tdbg
+from tdbg.store.format import SCHEMAS
+from tdbg.store.writer import TraceWriter
+from tdbg.web.api import Api
+from tdbg.web.traces import Traces
+
+ENVIRONMENT = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(Path(tdbg.__file__).parents[1])}
+PATIENCE = 60.0
+
+
+class Recording:
+    """A trace that this process writes to."""
+
+    def __init__(self, path: Path) -> None:
+        self._writer = TraceWriter(path, {"argv": ["train.py"], "rank": 0, "mode": "numerics"})
+        self._seq = 0
+
+    def add(self, rows: int, bad: bool = False) -> None:
+        columns: dict[str, list[Any]] = {field.name: [0] * rows for field in SCHEMAS["tensors"]}
+        columns |= {
+            "seq": list(range(self._seq, self._seq + rows)),
+            "step": [n // 10 for n in range(self._seq, self._seq + rows)],
+            "dtype": [3] * rows,
+            "flags": [3 if bad else 2] * rows,
+            "nan": [int(bad)] * rows,
+            "value": [-1] * rows,
+            "tensor": [-1] * rows,
+        }
+        self._writer.append("tensors", columns)
+        self._writer.flush()
+        self._seq += rows
+
+    def end(self) -> None:
+        self._writer.close({"status": 0})
+
+
+def until(is_so: Any) -> None:
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < end, "this did not happen"
+        time.sleep(0.05)
+
+
+def events(client: Client) -> Iterator[tuple[str, dict[str, Any]]]:
+    connection = http.client.HTTPConnection("127.0.0.1", client.server.port, timeout=PATIENCE)
+    connection.request("GET", "/api/events", headers=client.token)
+    answer = connection.getresponse()
+    assert answer.getheader("Content-Type", "").startswith("text/event-stream")
+    name = ""
+    try:
+        while line := answer.readline().decode().strip("\r\n") or " ":
+            word, _, text = line.partition(": ")
+            if word == "event":
+                name = text
+            elif word == "data":
+                yield name, json.loads(text)
+    finally:
+        answer.close()
+        connection.close()
+
+
+def test_pages_grow_and_events_tell_so(tmp_path: Path) -> None:
+    recording = Recording(tmp_path / "run.tdbg")
+    recording.add(30)
+    with serving([], [tmp_path]) as client:
+        assert client.get("/api/t/run/tensors", limit=1)["total"] == 30
+        assert client.get("/api/t/run/overview")["live"]
+        listening = events(client)
+        name, said = next(listening)
+        assert (name, said["traces"][0]["rows"]) == ("traces", 30)
+        recording.add(20)
+        name, said = next(listening)
+        assert (name, said["rows"], said["bad"]) == ("grew", 50, 0)
+        until(lambda: client.get("/api/t/run/tensors", offset=45)["total"] == 50)
+        assert [row["seq"] for row in client.get("/api/t/run/tensors", offset=45)["rows"]] == [45, 46, 47, 48, 49]
+        assert client.get("/api/t/run/timeline")["last"] == 4
+        recording.add(5, bad=True)
+        assert {next(listening)[0], next(listening)[0]} == {"grew", "bad"}
+        until(lambda: client.get("/api/t/run/overview")["bad"] == 5)
+        recording.end()
+        while next(listening)[0] != "ended":
+            pass
+        assert not client.get("/api/t/run/overview")["live"]
+        write_trace(tmp_path / "another.tdbg")
+        while (event := next(listening))[0] != "traces":
+            pass
+        assert {one["id"] for one in event[1]["traces"]} == {"run", "another"}
+        listening.close()
+
+
+def test_a_trace_that_is_not_there_yet(tmp_path: Path) -> None:
+    with serving([tmp_path / "soon.tdbg"]) as client:
+        (soon,) = client.get("/api/traces")
+        assert "nothing was recorded here yet" in soon["error"]
+        assert client.refused("/api/t/soon/overview").status == 409
+        recording = Recording(tmp_path / "soon.tdbg")
+        recording.add(3)
+        until(lambda: client.ask("/api/t/soon/overview").status == 200)
+        recording.end()
+
+
+def test_a_trace_that_is_recorded_anew_or_goes(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "run.tdbg", rows=60)
+    with serving([path]) as client:
+        assert client.get("/api/t/run/tensors", limit=1)["total"] == 60
+        assert client.get("/api/t/run/verdict")
+        shutil.rmtree(path)
+        write_trace(path, rows=40)
+        until(lambda: client.get("/api/t/run/tensors", limit=1)["total"] == 40)
+        assert client.get("/api/t/run/verdict")["coverage"]["tensors"] == 40
+        shutil.rmtree(path)
+        until(lambda: "nothing was recorded" in client.ask("/api/t/run/tensors").json.get("error", ""))
+        assert client.refused("/api/t/run/overview").status == 409
+        assert client.get("/api/traces")[0]["error"]
+
+
+def test_each_process_of_a_trace_is_asked_for_by_number(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "run.tdbg", rows=60)
+    write_trace(path, rows=20)
+    with serving([path]) as client:
+        assert [one["index"] for one in client.get("/api/t/run/overview")["processes"]] == [0, 1]
+        totals = [client.get("/api/t/run/tensors", process=n, limit=1)["total"] for n in (0, 1)]
+        assert totals == [60, 20]
+        assert client.get("/api/t/run/overview")["rows"] == 80
+        assert {row["process"] for row in client.get("/api/t/run/alerts")["rows"]} == {0, 1}
+        assert {row["process"] for row in client.get("/api/t/run/alerts", process=1)["rows"]} == {1}
+        series = client.get("/api/t/run/history", op=["0:0:0", "1:0:0"])["series"]
+        assert [(one["process"], sum(one["points"]["rows"])) for one in series] == [(0, 30), (1, 10)]
+        assert client.get("/api/t/run/tensor", process=1, seq=15)["process"] == 1
+        assert client.refused("/api/t/run/tensors", process=2).status == 404
+
+
+def test_the_api_runs_below_any_path(tmp_path: Path) -> None:
+    """As it does inside TensorBoard."""
+    from werkzeug.test import Client as Caller
+
+    traces = Traces([write_trace(tmp_path / "run.tdbg")])
+    caller = Caller(Api(traces, prefix="/data/plugin/tdbg"))
+    assert caller.get("/data/plugin/tdbg/api/t/run/overview").status_code == 200
+    assert caller.get("/data/plugin/tdbg/api/openapi.json").status_code == 200
+    assert caller.get("/data/plugin/tdbg/api/nothing").status_code == 404
+
+
+# ---- the commands
+
+
+def start(*words: str, cwd: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tdbg", *words],
+        cwd=cwd, env=ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def test_serve_says_its_address_takes_the_next_port_and_ends_by_ctrl_c(tmp_path: Path) -> None:
+    write_trace(tmp_path / "one.tdbg")
+    write_trace(tmp_path / "two.tdbg")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        server = start("serve", "--no-browser", "--port", str(port), "one.tdbg", ".", cwd=tmp_path)
+        assert server.stdout and server.stderr
+        address = server.stdout.readline().strip()
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([\w-]{30,})", address)
+        assert found
+        assert int(found[1]) > port
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=PATIENCE)
+        connection.request("GET", f"/api/traces?token={found[2]}")
+        names = {one["id"] for one in json.loads(connection.getresponse().read())}
+        connection.close()
+        assert names == {"one", "two"}
+        server.send_signal(signal.SIGINT)
+        out, said = server.communicate(timeout=PATIENCE)
+    assert server.returncode == 0
+    assert f"port {port} is taken" in said
+    assert "Traceback" not in out + said
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["nothing.tdbg"], "there is no trace here"),
+        ([], "there is no trace here; record one"),
+        (["--port", "99999", "."], "up to 65535"),
+        (["--host", "192.0.2.1", "--port", "0", "t.tdbg"], "cannot be listened on"),
+    ],
+)
+def test_bad_input_is_one_sentence(tmp_path: Path, words: list[str], says: str) -> None:
+    if "t.tdbg" in words:
+        write_trace(tmp_path / "t.tdbg")
+    done = start("serve", "--no-browser", *words, cwd=tmp_path)
+    _, said = done.communicate(timeout=PATIENCE)
+    assert done.returncode == 2
+    assert says in said
+    assert said.count("\n") == 1
+
+
+PROGRAM = """\
+import sys
+import time
+from pathlib import Path
+
+import tensorflow as tf
+
+tf.math.log(tf.constant([0.0, 1.0]))
+print("ready", flush=True)
+while not Path("go").exists():
+    time.sleep(0.05)
+sys.exit(3)
+"""
+
+
+def test_run_with_a_page_serves_while_it_runs_and_changes_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow")
+    (tmp_path / "program.py").write_text(PROGRAM)
+    program = start("run", "--web", "-o", "run.tdbg", "program.py", cwd=tmp_path)
+    assert program.stdout and program.stderr
+    address = ""
+    while "the page is at" not in address:
+        address = program.stderr.readline()
+        assert address
+    found = re.search(r"127\.0\.0\.1:(\d+)/\?token=(\S+)", address)
+    assert found
+    assert program.stdout.readline() == "ready\n"
+
+    def bad() -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=PATIENCE)
+        connection.request("GET", f"/api/t/run/overview?token={found[2]}")
+        answer = connection.getresponse()
+        said = json.loads(answer.read())
+        connection.close()
+        return said.get("bad", 0)
+
+    until(lambda: bad() == 1)
+    (tmp_path / "go").touch()
+    out, said = program.communicate(timeout=PATIENCE)
+    assert (program.returncode, out) == (3, "")
+    assert "next:  tdbg" in said
+    until(lambda: not is_listening(int(found[1])))
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0

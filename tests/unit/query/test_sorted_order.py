@@ -1,0 +1,44 @@
+"""An order of which only the beginning is sorted is the order of a whole sort."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tdbg.query import sorted_order
+from tdbg.query.sorted_order import SortedOrder
+
+
+@pytest.fixture(autouse=True)
+def small_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorted_order, "HEAD", 50)
+
+
+@pytest.mark.parametrize("distinct", [3, 100_000])
+@pytest.mark.parametrize("missing", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_it_is_the_order_of_a_stable_sort(distinct: int, missing: float, sign: int) -> None:
+    random = np.random.default_rng(5)
+    keys = sign * random.integers(0, distinct, 1000).astype(float)
+    keys[random.random(1000) < missing] = np.nan
+    keys[7] = sign * np.inf
+    positions = np.arange(1000, dtype=np.int32) * 2
+    parts = list(zip(np.split(positions, 10), np.split(keys, 10), strict=True))
+    expected = positions[np.argsort(keys, kind="stable")]
+    order = SortedOrder(1000, lambda: iter(parts))
+    assert order.positions(np.arange(20)).tolist() == expected[:20].tolist()
+    for position in (0, 14, 500, 1998):
+        place = order.place_of(position)
+        assert place is not None
+        assert expected[place] == position
+    assert order.place_of(1) is None
+    assert order.positions(np.arange(980, 1000)).tolist() == expected[980:].tolist()
+    assert order.positions(np.arange(5)).tolist() == expected[:5].tolist()
+    found = order.places_of(np.array([0, 500]))
+    assert sorted(expected[found].tolist()) == [0, 500]
+
+
+def test_nothing_can_be_sorted_too() -> None:
+    order = SortedOrder(0, lambda: iter(()))
+    assert order.positions(np.empty(0, int)).tolist() == []
+    assert order.place_of(3) is None
