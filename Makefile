@@ -9,9 +9,11 @@ BIN215 := $(VENV215)/bin
 STAMP215 := $(VENV215)/.ready
 # What some tests need beside Python: a terminal and a browser.
 TOOLS := tmux chromium
+# What builds and checks the page; using tdbg needs none of it, for the built page is part of it.
+NODE_STAMP := webui/node_modules/.ready
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test test-tools test-tf215 lint bench clean
+.PHONY: demo test test-tools test-tf215 lint web page-tools bench clean
 
 # Tests use exactly the locked versions; the package itself is installed in place, with its C extension.
 $(STAMP): requirements/test.txt pyproject.toml setup.py $(wildcard src/tdbg/native/*.c src/tdbg/native/*.h)
@@ -27,6 +29,19 @@ $(STAMP215): requirements/tf215.txt $(STAMP)
 	$(BIN215)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
+# Not npm ci: it wants the packages of all platforms in the lock, and not every registry has them. The lock is kept.
+$(NODE_STAMP): webui/package-lock.json
+	cd webui && npm install --no-save --no-audit --no-fund
+	touch $@
+
+# The page, from webui/ into the package.
+web: $(NODE_STAMP)
+	cd webui && npm run check && npm run build
+
+page-tools:
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory $(NODE_STAMP); \
+	else echo "no npm: the tests that build the page are skipped"; fi
+
 demo: $(STAMP)
 	$(BIN)/tdbg demo
 
@@ -38,7 +53,7 @@ test-tools:
 		DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing > /dev/null; then exit 0; fi; \
 	echo "not installed, so that some tests are skipped (apt install$$missing):$$missing"
 
-test: $(STAMP) lint test-tools
+test: $(STAMP) lint test-tools page-tools
 	$(BIN)/python -m pytest -n 2
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then \
 		echo "tests/tf215 skipped: tf.estimator needs TensorFlow 2.15, and that needs Python 3.11: make PYTHON=python3.11 test"; \
@@ -65,4 +80,4 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/overhead.py --every-mode --programs transformer-128 --rounds 3
 
 clean:
-	rm -rf $(VENV) $(VENV215) build src/tdbg.egg-info src/tdbg/native/*.so
+	rm -rf $(VENV) $(VENV215) build webui/node_modules src/tdbg.egg-info src/tdbg/native/*.so

@@ -29,6 +29,7 @@ from tdbg.web.route import (
 from tdbg.web.traces import ServedTrace, reason
 
 _WIDE = 10_000  # lines are not cut
+_FROM_BENIGN = "came from bad values that did no harm"
 
 
 def traces(asked: Asked) -> list[dict[str, Any]]:
@@ -89,10 +90,19 @@ def alerts_of(trace: ServedTrace) -> list[dict[str, Any]]:
     return trace.kept("alerts", lambda: find_alerts(trace.apart()).to_pylist())
 
 
+def _why_benign(said: Verdict | None, row: dict[str, Any]) -> str | None:
+    """Why an alert of bad values stands for no harm. Where a verdict names no origin, none of them does."""
+    if said is None or row["kind"] != "bad_values":
+        return None
+    for one in said.benign:
+        if (one.row.seq, one.op.number) == (row["seq"], row["op"]):
+            return one.text
+    return _FROM_BENIGN if said.benign and said.name in ("clean", "unhealthy") else None
+
+
 def alerts(asked: Asked) -> dict[str, Any]:
     said: Verdict | None = asked.trace.peek("verdict")
-    benign = {(one.row.seq, one.op.number): one.text for one in said.benign} if said else {}
-    rows = [row | {"benign": benign.get((row["seq"], row["op"]))} for row in alerts_of(asked.trace)]
+    rows = [row | {"benign": _why_benign(said, row)} for row in alerts_of(asked.trace)]
     counted = {kind: sum(row["kind"] == kind and row["benign"] is None for row in rows) for kind in KINDS}
     counted["benign"] = sum(row["benign"] is not None for row in rows)
     kind, process = asked["kind"], asked["process"]

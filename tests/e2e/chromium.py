@@ -1,0 +1,206 @@
+"""Chromium, driven over its own debugging protocol through two pipes: a page that is looked at, clicked and typed on.
+
+Nothing is needed but the browser itself. Whatever the page asks the network for is noted in ``requests``.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+PATIENCE = 60.0  # seconds; the machine may be busy
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+_FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--no-default-browser-check",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+    "--hide-scrollbars", "--force-device-scale-factor=1", "--remote-debugging-pipe",
+)  # fmt: skip
+_KEYS = {  # name: code, number of the key
+    "Enter": 13, "Escape": 27, "Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40,
+    "PageUp": 33, "PageDown": 34, "Home": 36, "End": 35,
+}  # fmt: skip
+_MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
+
+
+def installed() -> str | None:
+    return next((path for name in _NAMES if (path := shutil.which(name))), None)
+
+
+class _Wire:
+    """Messages to and from the browser, each ended by a zero byte."""
+
+    def __init__(self, folder: str) -> None:
+        to_browser, self._out = os.pipe()
+        self._in, from_browser = os.pipe()
+        # The browser reads from descriptor 3 and writes to 4.
+        script = f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}'
+        command = ["bash", "-c", script, installed() or "", *_FLAGS, f"--user-data-dir={folder}", "about:blank"]
+        self._process = subprocess.Popen(command, pass_fds=(to_browser, from_browser), stderr=subprocess.DEVNULL)
+        os.close(to_browser)
+        os.close(from_browser)
+        self._number = 0
+        self._answers: dict[int, dict[str, Any]] = {}
+        self.events: deque[dict[str, Any]] = deque()
+        self._told = threading.Condition()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        rest = b""
+        while piece := os.read(self._in, 1 << 16):
+            *whole, rest = (rest + piece).split(b"\0")
+            with self._told:
+                for text in whole:
+                    message = json.loads(text)
+                    if "id" in message:
+                        self._answers[message["id"]] = message
+                    else:
+                        self.events.append(message)
+                self._told.notify_all()
+
+    def ask(self, method: str, session: str = "", **parameters: Any) -> dict[str, Any]:
+        self._number += 1
+        number = self._number
+        message = {"id": number, "method": method, "params": parameters} | ({"sessionId": session} if session else {})
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        with self._told:
+            if not self._told.wait_for(lambda: number in self._answers, PATIENCE):
+                raise TimeoutError(f"Chromium does not answer {method}")
+            answer = self._answers.pop(number)
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']['message']}")
+        found: dict[str, Any] = answer["result"]
+        return found
+
+    def close(self) -> None:
+        self.ask("Browser.close")
+        self._process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        os.close(self._in)
+        os.close(self._out)
+
+
+class Page:
+    """One tab. What is looked for is waited for."""
+
+    def __init__(self, wire: _Wire, width: int, height: int) -> None:
+        self._wire = wire
+        target = wire.ask("Target.createTarget", url="about:blank")["targetId"]
+        self._session = wire.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Network"):
+            self._ask(f"{domain}.enable")
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._ask("Emulation.setDeviceMetricsOverride", **size)
+
+    def _ask(self, method: str, **parameters: Any) -> dict[str, Any]:
+        return self._wire.ask(method, self._session, **parameters)
+
+    # ---- what happened
+
+    @property
+    def requests(self) -> list[str]:
+        """All addresses that were asked for."""
+        return [
+            event["params"]["request"]["url"]
+            for event in list(self._wire.events)
+            if event["method"] == "Network.requestWillBeSent"
+        ]
+
+    @property
+    def faults(self) -> list[str]:
+        """Errors of the page's own code."""
+        return [
+            event["params"]["exceptionDetails"].get("exception", {}).get("description", "")
+            for event in list(self._wire.events)
+            if event["method"] == "Runtime.exceptionThrown"
+        ]
+
+    # ---- looking
+
+    def value(self, script: str) -> Any:
+        found = self._ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in found:
+            raise RuntimeError(found["exceptionDetails"]["exception"].get("description", script))
+        return found["result"].get("value")
+
+    def wait(self, script: str, what: str = "") -> Any:
+        """Until a script gives something true, which is given back."""
+        end = time.monotonic() + PATIENCE
+        asked = f"(found => found instanceof Node || found)({script})"
+        while not (found := self.value(asked)):
+            if time.monotonic() > end:
+                raise AssertionError(f"this never came true: {what or script}\n{self.text('body')[:3000]}")
+            time.sleep(0.05)
+        return found
+
+    def text(self, selector: str) -> str:
+        found: str = self.value(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+        return found
+
+    def wait_text(self, selector: str, part: str) -> str:
+        """The text of an element once it has a certain part."""
+        at, wanted = json.dumps(selector), json.dumps(part)
+        script = f"(t => t.includes({wanted}) && t)(document.querySelector({at})?.innerText ?? '')"
+        found: str = self.wait(script, f"{part!r} in {selector}")
+        return found
+
+    def screenshot(self, path: Path) -> None:
+        path.write_bytes(base64.b64decode(self._ask("Page.captureScreenshot")["data"]))
+
+    # ---- doing
+
+    def go(self, url: str) -> None:
+        self._ask("Page.navigate", url=url)
+
+    def prefer_dark(self) -> None:
+        self._ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+
+    def click(self, selector: str, text: str = "") -> None:
+        """The first element of a selector, with a text, once it is there and stands still."""
+        find = (
+            f"[...document.querySelectorAll({json.dumps(selector)})].find(e => e.textContent.includes("
+            f"{json.dumps(text)}) && e.getClientRects().length)"
+        )
+        self.wait(f"!!({find})", f"{selector} with {text!r}")
+        x, y = self.value(
+            f"(async e => {{ e.scrollIntoView({{block: 'nearest'}}); await new Promise(requestAnimationFrame); "
+            f"const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] }})({find})"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self._ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def press(self, *keys: str) -> None:
+        """Keys by name: ``?``, ``Enter``, ``Control+k``."""
+        for key in keys:
+            *modifiers, name = key.split("+") if len(key) > 1 else [key]
+            bits = sum(_MODIFIERS[one] for one in modifiers)
+            text = name if len(name) == 1 and not bits else "\r" if name == "Enter" else ""
+            number = _KEYS.get(name) or ord(name.upper())
+            about = {"key": name, "windowsVirtualKeyCode": number, "modifiers": bits}
+            self._ask("Input.dispatchKeyEvent", type="keyDown", text=text, **about)
+            self._ask("Input.dispatchKeyEvent", type="keyUp", **about)
+
+    def type(self, text: str) -> None:
+        self._ask("Input.insertText", text=text)
+
+
+@contextmanager
+def opened(width: int = 1280, height: int = 800) -> Iterator[Page]:
+    """A browser with nothing in its memory."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        wire = _Wire(folder)
+        try:
+            yield Page(wire, width, height)
+        finally:
+            wire.close()

@@ -1,0 +1,139 @@
+// Two runs side by side: the first tensor where they part, with its numbers in both.
+
+import { ofTrace } from "./api";
+import { traces } from "./focus";
+import { count, fileName, fromWire, number, plural, shape } from "./format";
+import { useLoad } from "./load";
+import { Show } from "./panes";
+import type { Diff, DiffSide } from "./types";
+import { go, hashOf, NOTHING, START, viewed, type View } from "./view";
+
+export function DiffPane() {
+  const others = (traces.value.data ?? []).filter((one) => one.id !== viewed.trace.value && !one.error);
+  const loaded = useLoad<Diff>(() =>
+    viewed.trace.value && viewed.other.value ? ofTrace(viewed.trace.value, "diff", { other: viewed.other.value }) : "",
+  );
+  return (
+    <div>
+      <p class="facts">
+        <b class="mono">{viewed.trace.value}</b> beside{" "}
+        <select
+          aria-label="The other run"
+          value={viewed.other.value}
+          onChange={(event) => go({ other: event.currentTarget.value })}
+        >
+          <option value="">choose a run</option>
+          {others.map((one) => (
+            <option key={one.id} value={one.id}>
+              {one.name.replace(/\.tdbg$/, "")}
+            </option>
+          ))}
+        </select>
+      </p>
+      <Show
+        loaded={loaded}
+        empty={
+          others.length ? (
+            "Choose another run of the same program: here is the first tensor where the two part."
+          ) : (
+            <>
+              Only one trace is served. <code>tdbg serve one.tdbg two.tdbg</code> serves two.
+            </>
+          )
+        }
+      >
+        {(data) => <Compared data={data} />}
+      </Show>
+    </div>
+  );
+}
+
+function Compared({ data }: { data: Diff }) {
+  const looked = `${plural(data.compared.tensors, "tensor")} of ${plural(data.compared.steps, "step")} compared`;
+  if (!data.parting)
+    return (
+      <div class="empty">
+        <p>
+          <b>The runs are the same.</b> {looked}; the largest difference is{" "}
+          {number(fromWire(data.compared.largest_difference))}, which is rounding.
+        </p>
+        <Notes notes={data.notes} />
+      </div>
+    );
+  const { parting } = data;
+  return (
+    <div class="diff">
+      <p class="facts">
+        <b>
+          They part at step {count(parting.step)}: {parting.what}
+        </b>{" "}
+        <span class="dim">{looked}</span>
+      </p>
+      <div class="sides">
+        <Side title={data.a} trace={data.a} side={parting.a} step={parting.step} />
+        <Side title={data.b} trace={data.b} side={parting.b} step={parting.step} />
+      </div>
+      <Notes notes={data.notes} />
+    </div>
+  );
+}
+
+function Notes({ notes }: { notes: string[] }) {
+  return notes.length ? (
+    <ul class="facts dim">
+      {notes.map((note, at) => (
+        <li key={at}>{note}</li>
+      ))}
+    </ul>
+  ) : null;
+}
+
+const NUMBERS = [
+  "elements",
+  "negative",
+  "zero",
+  "positive",
+  "nan",
+  "neg_inf",
+  "pos_inf",
+  "min",
+  "max",
+  "mean",
+  "std",
+] as const;
+
+function Side({ title, trace, side, step }: { title: string; trace: string; side: DiffSide; step: number }) {
+  const here = trace === viewed.trace.value;
+  const to: Partial<View> = here
+    ? { ...NOTHING, seq: side.seq, step }
+    : { ...START, trace, seq: side.seq, step, centre: "diff", other: viewed.trace.value };
+  return (
+    <table class="side">
+      <caption>
+        <a
+          href={hashOf(to)}
+          onClick={(event) => {
+            event.preventDefault();
+            go(to);
+          }}
+        >
+          {title}
+        </a>{" "}
+        · {side.op_type} · {side.dtype} {shape(side.shape)}
+        <br />
+        <span class="mono dim">
+          {side.file ? `${fileName(side.file)}:${side.line} ` : ""}
+          {side.source?.trim()}
+        </span>
+      </caption>
+      <tbody>
+        {NUMBERS.map((name) => (
+          <tr key={name}>
+            <th>{name}</th>
+            <td>{number(fromWire(side.numbers[name]))}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,166 @@
+// The Python execution timeline: a box for every eager op and every call of a function, by its initial letter.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { ofTrace } from "./api";
+import { chosenExecution } from "./focus";
+import { count, fileName, plural } from "./format";
+import { useLoad } from "./load";
+import { Pane, Show } from "./panes";
+import { useSize } from "./size";
+import type { Execution } from "./types";
+import { go, NOTHING, viewed } from "./view";
+
+interface Answer {
+  total: number;
+  at: number | null;
+  rows: Execution[];
+}
+
+const BOX = 20;
+const MOST = 5000;
+
+export function Executions() {
+  const box = useRef<HTMLDivElement>(null);
+  const { width } = useSize(box, { width: 600, height: 40 });
+  const first = useSignal(0);
+  const isBad = useSignal(false);
+  const fits = useSignal(30);
+  fits.value = Math.max(4, Math.min(MOST, Math.floor((width - 16) / BOX)));
+  const loaded = useLoad<Answer>(
+    () =>
+      viewed.trace.value &&
+      ofTrace(viewed.trace.value, "executions", {
+        process: viewed.process.value,
+        bad: isBad.value,
+        offset: first.value,
+        limit: fits.value,
+      }),
+  );
+  const place = useLoad<Answer>(() =>
+    viewed.trace.value && chosenExecution.value !== null
+      ? ofTrace(viewed.trace.value, "executions", {
+          process: viewed.process.value,
+          bad: isBad.value,
+          at: chosenExecution.value,
+          limit: 1,
+        })
+      : "",
+  );
+  const total = loaded.data?.total ?? 0;
+  const at = place.data?.at ?? null;
+  useEffect(() => {
+    if (at !== null && (at < first.peek() || at >= first.peek() + fits.peek()))
+      first.value = Math.max(0, at - Math.floor(fits.peek() / 3));
+  }, [at]);
+  useEffect(() => {
+    first.value = 0;
+  }, [viewed.trace.value, isBad.value]);
+  const move = (by: number) => (first.value = Math.max(0, Math.min(total - 1, first.value + by)));
+  const pressed = (event: KeyboardEvent) => {
+    const boxes = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("button")];
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const next = boxes.indexOf(document.activeElement as HTMLElement) + by;
+    if (next >= boxes.length) move(fits.value);
+    else if (next < 0) move(-fits.value);
+    (boxes[Math.max(0, Math.min(boxes.length - 1, next))] ?? boxes[0])?.focus();
+  };
+  const shown = loaded.data
+    ? `${count(first.value)}–${count(first.value + loaded.data.rows.length - 1)} of ${count(total)}`
+    : "";
+  return (
+    <Pane
+      id="executions"
+      title="Python executions"
+      count={total ? shown : ""}
+      fixed="70px"
+      actions={
+        <>
+          <a
+            class="button"
+            href={ofTrace(viewed.trace.value, "export/executions.csv")}
+            download
+            title="All executions as CSV"
+          >
+            CSV
+          </a>
+          <button
+            aria-pressed={isBad.value}
+            title="Only those in which bad values were"
+            onClick={() => (isBad.value = !isBad.value)}
+          >
+            bad
+          </button>
+          <button
+            class="icon"
+            aria-label="Earlier executions"
+            disabled={first.value === 0}
+            onClick={() => move(-fits.value)}
+          >
+            ◀
+          </button>
+          <button
+            class="icon"
+            aria-label="Later executions"
+            disabled={first.value + fits.value >= total}
+            onClick={() => move(fits.value)}
+          >
+            ▶
+          </button>
+        </>
+      }
+    >
+      <div ref={box} class="strip-box">
+        <Show loaded={loaded} empty="Eager ops and calls of functions appear here.">
+          {(data) => (
+            <>
+              <div class="strip" role="group" aria-label="Executions" onKeyDown={pressed}>
+                {data.rows.map((row, n) => (
+                  <Box key={row.execution} row={row} isFirst={n === 0} />
+                ))}
+                {data.rows.length === 0 && (
+                  <span class="dim">
+                    {isBad.value
+                      ? "No execution held bad values."
+                      : "No Python execution was recorded: a Session runs whole graphs, see its runs above."}
+                  </span>
+                )}
+              </div>
+              {total > data.rows.length && (
+                <input
+                  class="strip-range"
+                  type="range"
+                  aria-label="First execution shown"
+                  min={0}
+                  max={Math.max(0, total - fits.value)}
+                  value={first.value}
+                  onInput={(event) => (first.value = event.currentTarget.valueAsNumber)}
+                />
+              )}
+            </>
+          )}
+        </Show>
+      </div>
+    </Pane>
+  );
+}
+
+function Box({ row, isFirst }: { row: Execution; isFirst: boolean }) {
+  const isChosen = row.execution === chosenExecution.value;
+  const label = row.label.replace(/^__(inference|forward|backward)_/, "");
+  const said = `${row.kind === "function" ? "call of" : "op"} ${label}, step ${count(row.step)}${row.bad ? `, ${plural(row.bad, "bad tensor")}` : ""}${row.file ? `, ${fileName(row.file)}:${row.line}` : ""}`;
+  return (
+    <button
+      class={`box ${row.kind}${row.bad ? " bad" : ""}`}
+      aria-pressed={isChosen}
+      tabIndex={isFirst || isChosen ? 0 : -1}
+      title={said}
+      aria-label={said}
+      onClick={() => go({ ...NOTHING, execution: row.execution, step: row.step >= 0 ? row.step : viewed.step.value })}
+    >
+      {label.slice(0, 1) || "?"}
+    </button>
+  );
+}

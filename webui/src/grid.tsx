@@ -1,0 +1,297 @@
+// The rows of the table in a scroller of its own: a fixed pool of rows and a whole number, so ten million do not matter.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { numberAt, textAt } from "./columns";
+import { relatedSeqs } from "./focus";
+import { count } from "./format";
+import { rows } from "./rows";
+import { Scrollbar } from "./scrollbar";
+import { clampTop, topToShow, wheelRows, type Track } from "./scroller";
+import { useSize } from "./size";
+import { COLUMNS, tensorName } from "./table_columns";
+import { go, hashOf, NOTHING, view, viewed, type View } from "./view";
+
+const ROW = 22;
+const DIGIT = 7; // pixels
+
+export function Grid() {
+  const body = useRef<HTMLDivElement>(null);
+  const size = useSize(body);
+  const top = useSignal(0);
+  const active = useSignal(-1); // the row that arrow keys are at
+  const carried = useRef(0);
+  const total = rows.total.value;
+  void rows.version.value;
+  const track: Track = { rows: total, visible: Math.max(1, Math.floor(size.height / ROW)), height: size.height };
+  const first = clampTop(top.value, track);
+  const shown = Math.min(total - first, track.visible + 1);
+  const move = (to: number) => (top.value = clampTop(to, track));
+
+  useEffect(() => {
+    if (rows.isAnother.value) top.value = 0;
+  }, [rows.isAnother.value]);
+  useLayoutEffect(() => rows.want(first, track.visible + 1));
+  useReveal((row) => {
+    active.value = row;
+    top.value = topToShow(row, clampTop(top.peek(), track), track);
+  }, track);
+
+  const choose = (row: number) => {
+    const there = rows.at(row);
+    active.value = row;
+    if (there) go(chosen(row)!);
+  };
+  const pressed = (event: KeyboardEvent) => {
+    const page = track.visible - 1;
+    const by = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -Infinity,
+      End: Infinity,
+      j: 1,
+      k: -1,
+    }[event.key];
+    if (event.key === "Enter" && event.target === event.currentTarget && active.value >= 0) return choose(active.value);
+    if (by === undefined) return;
+    event.preventDefault();
+    const row = Math.max(0, Math.min(total - 1, (active.value < 0 ? first - 1 : active.value) + by));
+    active.value = row;
+    top.value = Math.abs(by) > 1 ? clampTop(row - Math.floor(track.visible / 2), track) : topToShow(row, first, track);
+  };
+  const wheel = (event: WheelEvent) => {
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return;
+    event.preventDefault();
+    const pixels =
+      event.deltaMode === 1 ? event.deltaY * ROW : event.deltaMode === 2 ? event.deltaY * size.height : event.deltaY;
+    const turned = wheelRows(pixels, carried.current, ROW);
+    carried.current = turned.carried;
+    if (turned.rows) move(first + turned.rows);
+  };
+  useEffect(() => {
+    const element = body.current!;
+    element.addEventListener("wheel", wheel, { passive: false });
+    return () => element.removeEventListener("wheel", wheel);
+  });
+
+  const columns = COLUMNS.filter((column) => size.width >= (column.least ?? 0));
+  const tracks = `${Math.max(38, (count(total).length + 1) * DIGIT)}px minmax(90px, 1.3fr) ${columns.map((column) => column.width).join(" ")}`;
+  const numbers = Array.from({ length: Math.max(0, shown) }, (_, at) => first + at);
+  return (
+    <div class={`grid-box${rows.isAnother.value ? " stale" : ""}`} aria-busy={rows.isAnother.value}>
+      <div
+        class="grid"
+        role="grid"
+        aria-label="Tensors"
+        aria-rowcount={total}
+        aria-colcount={columns.length + 2}
+        tabIndex={0}
+        data-main
+        aria-activedescendant={
+          active.value >= first && active.value < first + shown ? `row-${active.value}` : undefined
+        }
+        onKeyDown={pressed}
+      >
+        <div class="grid-head" role="row" style={{ gridTemplateColumns: tracks }}>
+          <Heading title="#" sort="seq" hint="in the order of events" kind="right" />
+          <Heading title="tensor" sort="name" hint="the op's name and which output" kind="" />
+          {columns.map((column) => (
+            <Heading key={column.title} {...column} />
+          ))}
+        </div>
+        <div class="grid-body" ref={body} role="rowgroup">
+          {numbers.map((row) => (
+            <Row
+              key={row - first}
+              row={row}
+              tracks={tracks}
+              columns={columns}
+              isActive={row === active.value}
+              onChoose={choose}
+            />
+          ))}
+        </div>
+      </div>
+      {total === 0 && !rows.isLoading.value && !rows.error.value && <NoRows />}
+      <Scrollbar top={first} track={track} onMove={move} />
+    </div>
+  );
+}
+
+function NoRows() {
+  return (
+    <div class="empty">
+      {viewed.where.value.trim() || viewed.made.value || viewed.within.value !== null ? (
+        <p>
+          No tensor meets this filter.{" "}
+          <button onClick={() => go({ where: "", made: "", within: null, only: false })}>Clear it</button>
+        </p>
+      ) : (
+        <p>
+          No tensor was recorded here. Rows come from <code>tdbg run train.py</code>; its modes and filters say which.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What choosing a row changes. */
+function chosen(row: number): Partial<View> | null {
+  const there = rows.at(row);
+  if (!there) return null;
+  const step = numberAt(there.page, "step", there.row);
+  return {
+    ...NOTHING,
+    seq: numberAt(there.page, "seq", there.row),
+    step: step !== null && step >= 0 ? step : view.value.step,
+  };
+}
+
+function Row({
+  row,
+  tracks,
+  columns,
+  isActive,
+  onChoose,
+}: {
+  row: number;
+  tracks: string;
+  columns: typeof COLUMNS;
+  isActive: boolean;
+  onChoose: (row: number) => void;
+}) {
+  const there = rows.at(row);
+  if (!there)
+    return (
+      <div class="grid-row waiting" role="row" aria-rowindex={row + 1} style={{ gridTemplateColumns: tracks }}>
+        <span role="gridcell" class="right dim">
+          {count(row)}
+        </span>
+        <span role="gridcell" class="dim">
+          …
+        </span>
+      </div>
+    );
+  const { page, row: at } = there;
+  const seq = numberAt(page, "seq", at);
+  const isChosen = seq === viewed.seq.value;
+  const kind = [
+    "grid-row",
+    isChosen && "chosen",
+    isActive && "active",
+    numberAt(page, "bad", at) && "bad",
+    relatedSeqs.value.has(seq ?? -1) && "related",
+  ]
+    .filter(Boolean)
+    .join(" ");
+  const name = tensorName(page, at);
+  const more = numberAt(page, "iteration", at);
+  return (
+    <div
+      id={`row-${row}`}
+      class={kind}
+      role="row"
+      aria-rowindex={row + 1}
+      aria-selected={isChosen}
+      style={{ gridTemplateColumns: tracks }}
+      onClick={(event) => {
+        if (!(event.metaKey || event.ctrlKey)) {
+          event.preventDefault();
+          onChoose(row);
+        }
+      }}
+    >
+      <span role="gridcell" class="right dim" title={`event #${count(seq)}`}>
+        {count(row)}
+      </span>
+      <span role="gridcell" class="clip">
+        <a href={hashOf(chosen(row) ?? {})} tabIndex={-1} title={`${name}\n${textAt(page, "phase", at)}`}>
+          {name}
+        </a>
+        {more !== null && more >= 0 && <span class="dim"> ↻{more}</span>}
+      </span>
+      {columns.map((column) => (
+        <span key={column.title} role="gridcell" class={column.kind}>
+          {column.cell(page, at)}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function Heading({ title, sort, hint, kind }: { title: string; sort: string; hint: string; kind: string }) {
+  const isSorted = (viewed.sort.value || "seq") === sort;
+  const isDown = isSorted && viewed.desc.value;
+  const turn = () => {
+    if (!isSorted) go({ sort: sort === "seq" ? "" : sort, desc: sort !== "seq" && sort !== "name" && sort !== "type" });
+    else go({ desc: !viewed.desc.value });
+  };
+  return (
+    <span
+      role="columnheader"
+      class={kind.replace("dim", "")}
+      aria-sort={isSorted ? (isDown ? "descending" : "ascending") : "none"}
+    >
+      {sort ? (
+        <button tabIndex={-1} title={`${hint}; click to sort`} onClick={turn}>
+          {title}
+          {isSorted && (viewed.sort.value || isDown) ? (isDown ? "▾" : "▴") : ""}
+        </button>
+      ) : (
+        <span title={hint}>{title}</span>
+      )}
+    </span>
+  );
+}
+
+/** Calls back with the row of the chosen tensor, when another one is chosen anywhere on the page or the list changes. */
+function useReveal(show: (row: number) => void, track: Track): void {
+  const seq = viewed.seq.value;
+  const key = [
+    viewed.trace.value,
+    viewed.where.value,
+    viewed.sort.value,
+    viewed.desc.value,
+    viewed.only.value,
+    viewed.made.value,
+    viewed.within.value,
+  ].join("\n");
+  const latest = useRef(show);
+  latest.current = show;
+  const isReady = track.height > 0 && track.rows > 0;
+  useEffect(() => {
+    if (seq === null || !isReady) return;
+    let isOver = false;
+    rows.placeOf(seq).then(
+      (row) => !isOver && row !== null && latest.current(row),
+      () => undefined,
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [seq, key, isReady]);
+  const [step, execution] = [viewed.step.value, viewed.execution.value];
+  useEffect(() => {
+    // Without a chosen tensor the table goes to where the chosen execution or step begins.
+    const part = execution !== null ? { execution } : step !== null ? { step } : null;
+    if (part === null || seq !== null || !isReady || viewed.sort.value) return;
+    let isOver = false;
+    const find = async () => {
+      const first = await rows.firstOf(part);
+      const row = first === null ? null : await rows.placeOf(first);
+      if (!isOver && row !== null) latest.current(row);
+    };
+    find().catch(() => undefined);
+    return () => {
+      isOver = true;
+    };
+  }, [step, execution, isReady]);
+  useEffect(() => {
+    const jump = (event: Event) =>
+      latest.current(Math.min((event as CustomEvent<number>).detail, rows.total.peek() - 1));
+    document.addEventListener("tdbg-row", jump);
+    return () => document.removeEventListener("tdbg-row", jump);
+  }, []);
+}

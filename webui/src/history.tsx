@@ -1,0 +1,93 @@
+// The history of the chosen tensor over the steps; others can be laid over it.
+
+import { useSignal } from "@preact/signals";
+import { ofTrace } from "./api";
+import { chosenOp, chosenSlot, goStep, overview } from "./focus";
+import { fromWire } from "./format";
+import { useLoad } from "./load";
+import { Show } from "./panes";
+import { Plot, type Curve } from "./plot";
+import type { History, Points } from "./types";
+import { go, viewed } from "./view";
+
+const NUMBERS = ["mean", "min", "max", "std", "nan", "zero"] as const;
+type Name = (typeof NUMBERS)[number];
+
+/** The outputs that are plotted, as the server is asked for them: the chosen one first. */
+export function plottedOutputs(chosen: string, more: string): string[] {
+  return [...new Set([chosen, ...more.split(",")].filter(Boolean))];
+}
+
+function chosenOutput(): string {
+  const process = viewed.process.value ?? overview.value.data?.process ?? 0;
+  return chosenOp.value === null ? "" : `${process}:${chosenOp.value}:${chosenSlot.value}`;
+}
+
+export function HistoryPlot() {
+  const shown = useSignal<Name>("mean");
+  const isLog = useSignal(false);
+  const outputs = plottedOutputs(chosenOutput(), viewed.plotted.value);
+  const loaded = useLoad<History>(() => {
+    const wanted = plottedOutputs(chosenOutput(), viewed.plotted.value);
+    return viewed.trace.value && wanted.length
+      ? ofTrace(viewed.trace.value, "history", { op: wanted, from: viewed.from.value, to: viewed.to.value })
+      : "";
+  });
+  const pinned = viewed.plotted.value.split(",").filter(Boolean);
+  const own = chosenOutput();
+  const keep = () => go({ plotted: [...new Set([...pinned, own])].join(",") });
+  const remove = (at: number) => go({ plotted: pinned.filter((one) => one !== outputs[at]).join(",") });
+  return (
+    <Show
+      loaded={loaded}
+      empty="Choose a tensor: here is how its numbers went over the steps. Keep it, choose another one, and both are drawn."
+    >
+      {(data) => (
+        <div class="history">
+          <p class="facts">
+            {NUMBERS.map((name) => (
+              <button key={name} aria-pressed={shown.value === name} onClick={() => (shown.value = name)}>
+                {name}
+              </button>
+            ))}
+            <button aria-pressed={isLog.value} title="Logarithmic axis" onClick={() => (isLog.value = !isLog.value)}>
+              log
+            </button>
+            <button
+              disabled={!own || pinned.includes(own)}
+              title="Keep this curve while you choose other tensors"
+              onClick={keep}
+            >
+              keep
+            </button>
+            <button disabled={!pinned.length} onClick={() => go({ plotted: "" })}>
+              clear
+            </button>
+          </p>
+          <Plot
+            title={`history of ${shown.value}`}
+            curves={data.series.map((one) => curve(one.name, one.points, shown.value))}
+            step={viewed.step.value}
+            isLog={isLog.value}
+            hasBand={shown.value === "mean"}
+            onStep={goStep}
+            onRemove={pinned.length ? remove : undefined}
+          />
+        </div>
+      )}
+    </Show>
+  );
+}
+
+function curve(name: string, points: Points, shown: Name): Curve {
+  return {
+    name,
+    points: points.first.map((step, at) => ({
+      step,
+      value: fromWire(points[shown][at]),
+      low: fromWire(points.min[at]),
+      high: fromWire(points.max[at]),
+      bad: points.bad[at],
+    })),
+  };
+}

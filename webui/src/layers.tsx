@@ -1,0 +1,149 @@
+// Layers: the program's scopes as a tree, each with its health, and how its gradient went over the steps.
+
+import { useSignal } from "@preact/signals";
+import { ofTrace } from "./api";
+import { count, fromWire, number } from "./format";
+import { useLoad } from "./load";
+import { Pane, Show } from "./panes";
+import type { Layer } from "./program_types";
+import type { CurveOfSteps, Gradients } from "./types";
+import { go, NOTHING, viewed } from "./view";
+
+export function Layers() {
+  const loaded = useLoad<{ layers: Layer[] }>(
+    () => viewed.trace.value && ofTrace(viewed.trace.value, "layers", { process: viewed.process.value }),
+  );
+  const gradients = useLoad<Gradients>(
+    () => viewed.trace.value && ofTrace(viewed.trace.value, "gradients", { process: viewed.process.value }),
+  );
+  const curves = new Map((gradients.data?.layers ?? []).map((curve) => [curve.name, curve]));
+  return (
+    <Pane id="layers" title="Layers" count={loaded.data ? count(loaded.data.layers.length) : ""} weight={2}>
+      <Show loaded={loaded} empty="Scopes of the program, such as Keras layers, appear here.">
+        {(data) =>
+          data.layers.length ? (
+            <Tree layers={data.layers} curves={curves} />
+          ) : (
+            <div class="empty">
+              No scopes: the ops of this program have plain names. Keras layers and <code>tf.name_scope</code> make
+              scopes.
+            </div>
+          )
+        }
+      </Show>
+    </Pane>
+  );
+}
+
+/** Which layers are in sight when only some are open: all at the top, and those right inside an open one. */
+export function visibleLayers<L extends { name: string; depth: number }>(
+  layers: readonly L[],
+  open: ReadonlySet<string>,
+): L[] {
+  const found: L[] = [];
+  let hiddenBelow = Infinity;
+  for (const layer of layers) {
+    if (layer.depth > hiddenBelow) continue;
+    hiddenBelow = open.has(layer.name) ? Infinity : layer.depth;
+    found.push(layer);
+  }
+  return found;
+}
+
+function Tree({ layers, curves }: { layers: Layer[]; curves: Map<string, CurveOfSteps> }) {
+  const open = useSignal<ReadonlySet<string>>(new Set());
+  const toggle = (name: string) => {
+    const next = new Set(open.value);
+    if (!next.delete(name)) next.add(name);
+    open.value = next;
+  };
+  return (
+    <ul class="list layers" aria-label="Layers">
+      {visibleLayers(layers, open.value).map((layer) => {
+        const short = layer.name.slice(layer.name.lastIndexOf("/") + 1);
+        const filter = `name ~ ${JSON.stringify(`^${escapeRegex(layer.name)}/`)}`;
+        const isOpen = open.value.has(layer.name);
+        return (
+          <li key={layer.name} style={{ paddingLeft: `${layer.depth * 12}px` }}>
+            {layer.has_inner ? (
+              <button
+                class="fold"
+                aria-expanded={isOpen}
+                aria-label={`${isOpen ? "Close" : "Open"} ${short}`}
+                onClick={() => toggle(layer.name)}
+              >
+                {isOpen ? "▾" : "▸"}
+              </button>
+            ) : (
+              <span class="fold-room" />
+            )}
+            <button
+              class="name"
+              aria-pressed={viewed.where.value === filter}
+              title={`${layer.name}: ${count(layer.rows)} tensors of ${count(layer.ops)} ops, from ${number(fromWire(layer.min))} to ${number(fromWire(layer.max))}; click: only these`}
+              onClick={() => go({ where: viewed.where.value === filter ? "" : filter, only: false })}
+            >
+              <span class="clip">{short}</span>
+              <Spark curve={curves.get(layer.name)} />
+            </button>
+            {layer.bad > 0 ? (
+              <button
+                class="tag bad"
+                title={`${count(layer.bad)} tensors with NaN or infinity; click: the first of them`}
+                onClick={() => go({ ...NOTHING, seq: layer.first_bad_seq, where: "", only: false })}
+              >
+                ● {count(layer.bad)}
+              </button>
+            ) : (
+              <span class="tag good" title="no bad values">
+                ok
+              </span>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function escapeRegex(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+const WIDE = 44;
+const HIGH = 14;
+
+/** The norm of a layer's gradient over the steps, in the space of a word; pink where it was not finite. */
+function Spark({ curve }: { curve: CurveOfSteps | undefined }) {
+  if (!curve || curve.values.length < 2) return null;
+  const finite = curve.values.map((value) => (value !== null && value > 0 ? Math.log10(value) : null));
+  const known = finite.filter((value) => value !== null);
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  const x = (at: number) => (at / (curve.values.length - 1)) * WIDE;
+  const y = (value: number) => HIGH - 2 - (high > low ? (value - low) / (high - low) : 0.5) * (HIGH - 4);
+  const path = finite
+    .map((value, at) =>
+      value === null ? "" : `${at && finite[at - 1] !== null ? "L" : "M"}${x(at).toFixed(1)} ${y(value).toFixed(1)}`,
+    )
+    .join("");
+  return (
+    <svg class="spark" width={WIDE} height={HIGH} role="img" aria-label={`gradient of ${curve.name} over steps`}>
+      <title>{`norm of its gradient over the steps${known.length ? `, from ${number(10 ** low)} to ${number(10 ** high)}` : ""}`}</title>
+      {curve.bad.map(
+        (bad, at) =>
+          bad > 0 && (
+            <rect
+              key={at}
+              x={x(at) - 0.5}
+              y="0"
+              width={Math.max(1, WIDE / curve.bad.length)}
+              height={HIGH}
+              fill="var(--nan)"
+              opacity="0.5"
+            />
+          ),
+      )}
+      <path d={path} fill="none" stroke="var(--series-1)" stroke-width="1.2" />
+    </svg>
+  );
+}

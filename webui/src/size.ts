@@ -1,0 +1,26 @@
+// An element in; its size as it changes out.
+
+import type { RefObject } from "preact";
+import { useLayoutEffect, useState } from "preact/hooks";
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+export function useSize(element: RefObject<HTMLElement | null>, start: Size = { width: 0, height: 0 }): Size {
+  const [size, setSize] = useState(start);
+  useLayoutEffect(() => {
+    const observed = element.current;
+    if (!observed) return;
+    const measure = () => {
+      const next = { width: observed.clientWidth, height: observed.clientHeight };
+      setSize((old) => (old.width === next.width && old.height === next.height ? old : next));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(observed);
+    return () => observer.disconnect();
+  }, []);
+  return size;
+}

@@ -1,0 +1,151 @@
+// The source as it was when it ran. A line shows how many ops it made and whether they are well; a click lists them.
+
+import { useEffect, useRef } from "preact/hooks";
+import { ofTrace } from "./api";
+import { place } from "./focus";
+import { count, fileName, plural } from "./format";
+import { useLoad } from "./load";
+import { Show } from "./panes";
+import type { SourceFiles, SourceLine, SourceText } from "./program_types";
+import { go, NOTHING, viewed } from "./view";
+
+export function FileChoice() {
+  const loaded = useLoad<SourceFiles>(
+    () => viewed.trace.value && ofTrace(viewed.trace.value, "sources", { process: viewed.process.value }),
+  );
+  const files = loaded.data?.files ?? [];
+  const mine = files.filter((one) => one.is_user);
+  const others = files.filter((one) => !one.is_user);
+  return (
+    <select
+      aria-label="Source file"
+      value={place.value.file}
+      onChange={(event) => go({ file: event.currentTarget.value, line: null })}
+    >
+      {!place.value.file && <option value="">choose a file</option>}
+      <optgroup label="yours">
+        {mine.map((one) => (
+          <option key={one.file} value={one.file}>
+            {fileName(one.file)}
+          </option>
+        ))}
+      </optgroup>
+      <optgroup label="libraries">
+        {others.map((one) => (
+          <option key={one.file} value={one.file}>
+            {one.file.split("/").slice(-2).join("/")}
+          </option>
+        ))}
+      </optgroup>
+    </select>
+  );
+}
+
+export function Source() {
+  const loaded = useLoad<SourceText>(() =>
+    viewed.trace.value && place.value.file
+      ? ofTrace(viewed.trace.value, "source", { process: viewed.process.value, file: place.value.file })
+      : "",
+  );
+  const { file, line } = place.value;
+  return (
+    <Show
+      loaded={loaded}
+      empty={
+        <p>The line that made what you choose is shown here. Choose a tensor, a frame of its stack, or a file above.</p>
+      }
+    >
+      {(data) =>
+        !data.is_kept && !data.lines.length ? (
+          <div class="empty">The text of {fileName(file)} was not kept.</div>
+        ) : (
+          <Lines file={file} lines={data.lines} chosen={line} />
+        )
+      }
+    </Show>
+  );
+}
+
+function Lines({ file, lines, chosen }: { file: string; lines: SourceLine[]; chosen: number | null }) {
+  const here = useRef<HTMLDivElement>(null);
+  useEffect(() => here.current?.scrollIntoView({ block: "center" }), [file, chosen, lines.length > 0]);
+  const digits = String(lines.length).length;
+  return (
+    <div class="source" role="list" aria-label={file}>
+      {lines.map((line) => {
+        const isChosen = line.line === chosen;
+        return (
+          <div
+            key={line.line}
+            role="listitem"
+            ref={isChosen ? here : undefined}
+            class={`line${isChosen ? " chosen" : ""}${line.bad > 0 ? " bad" : ""}`}
+            aria-current={isChosen || undefined}
+          >
+            <span class="gutter">
+              {line.ops.length > 0 ? (
+                <button
+                  title={`${count(line.ops.length)} ops were made here${line.bad > 0 ? ", some with bad values" : ""}; click to list them`}
+                  aria-label={`line ${line.line}: ${line.ops.length} ops${line.bad > 0 ? ", bad values" : ""}`}
+                  aria-expanded={isChosen}
+                  onClick={() => go({ file, line: isChosen ? null : line.line })}
+                >
+                  {line.bad > 0 ? "●" : "○"} {count(line.ops.length)}
+                </button>
+              ) : null}
+            </span>
+            <span class="at">{String(line.line).padStart(digits)}</span>
+            <code>{line.text || " "}</code>
+            {isChosen && line.ops.length > 0 && <Ops line={line} file={file} />}
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+/** What a line made: its ops by type, and the way to their tensors. */
+function Ops({ line, file }: { line: SourceLine; file: string }) {
+  const made = `${file}:${line.line}`;
+  const types = Object.entries(line.types);
+  return (
+    <div class="line-ops">
+      {types.map(([type, number]) => (
+        <button
+          key={type}
+          class="tag"
+          title={`The tensors of ${type} that this line made`}
+          onClick={() => go({ made, where: `op == ${JSON.stringify(type)}`, only: false })}
+        >
+          {type}
+          {number > 1 ? ` ×${count(number)}` : ""}
+        </button>
+      ))}
+      <button
+        class="tag"
+        aria-pressed={viewed.made.value === made}
+        title="Only the tensors that this line made, in the table"
+        onClick={() => go({ made: viewed.made.value === made ? "" : made, where: "", only: false })}
+      >
+        its {plural(line.rows, "tensor")}
+      </button>
+      {line.bad > 0 && (
+        <button
+          class="tag bad"
+          title="The first of them"
+          onClick={() => go({ ...NOTHING, seq: line.first_bad_seq, file, line: line.line, where: "", only: false })}
+        >
+          ● {count(line.bad)} bad, the first
+        </button>
+      )}
+      {line.ops.length === 1 && (
+        <button
+          class="tag"
+          onClick={() => go({ ...NOTHING, op: line.ops[0]!, file, line: line.line, structure: "near" })}
+        >
+          in the graph
+        </button>
+      )}
+    </div>
+  );
+}

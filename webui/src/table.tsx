@@ -1,0 +1,146 @@
+// Graph executions: every tensor that was seen, with its filter; the rows themselves are the grid's.
+
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { count, fileName } from "./format";
+import { Grid } from "./grid";
+import { Failure, Pane } from "./panes";
+import { exportAddress, rows } from "./rows";
+import { go, viewed } from "./view";
+
+export function TensorTable() {
+  const total = rows.total.value;
+  const isFiltered =
+    !!viewed.where.value.trim() ||
+    !!viewed.made.value ||
+    viewed.within.value !== null ||
+    (viewed.only.value && viewed.step.value !== null);
+  return (
+    <Pane
+      id="tensors"
+      title="Graph executions"
+      count={rows.isAnother.value ? "searching …" : `${count(total)} ${isFiltered ? "found" : "tensors"}`}
+      weight={5}
+      actions={<Actions />}
+    >
+      <div class="table-pane">
+        <Filter />
+        {rows.error.value && (
+          <div id="filter-error">
+            <Failure error={rows.error.value} />
+          </div>
+        )}
+        <Grid />
+      </div>
+    </Pane>
+  );
+}
+
+function Actions() {
+  return (
+    <>
+      <a class="button" href={exportAddress("csv")} download title="All rows of this filter as CSV">
+        CSV
+      </a>
+      <a class="button" href={exportAddress("parquet")} download title="All rows of this filter as Parquet">
+        Parquet
+      </a>
+    </>
+  );
+}
+
+function Filter() {
+  const typed = useSignal<string | null>(null);
+  const timer = useRef(0);
+  const write = (text: string) => {
+    typed.value = text;
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => go({ where: text }, true), 350);
+  };
+  const commit = (text: string) => {
+    clearTimeout(timer.current);
+    typed.value = null;
+    go({ where: text }, true);
+  };
+  const [where, only, sort, made, within] = [
+    viewed.where.value,
+    viewed.only.value,
+    viewed.sort.value,
+    viewed.made.value,
+    viewed.within.value,
+  ];
+  return (
+    <div class="filter">
+      <label class="hidden" for="filter">
+        Filter of tensors
+      </label>
+      <input
+        id="filter"
+        class="mono"
+        value={typed.value ?? where}
+        placeholder='filter: nan > 0 or max_abs > 1e4, op == "Log", name ~ "dense"'
+        spellcheck={false}
+        autocomplete="off"
+        aria-invalid={!!rows.error.value}
+        aria-describedby={rows.error.value ? "filter-error" : undefined}
+        onInput={(event) => write(event.currentTarget.value)}
+        onBlur={(event) => commit(event.currentTarget.value)}
+        onKeyDown={(event) => event.key === "Enter" && commit(event.currentTarget.value)}
+      />
+      <button
+        aria-pressed={where.trim() === "bad"}
+        title="Only tensors that hold NaN or infinity"
+        onClick={() => commit(where.trim() === "bad" ? "" : "bad")}
+      >
+        bad
+      </button>
+      <button
+        aria-pressed={only}
+        disabled={viewed.step.value === null}
+        title="Only the chosen step"
+        onClick={() => go({ only: !only })}
+      >
+        this step
+      </button>
+      {made && (
+        <button aria-pressed title={`Only what ${made} made; click: all`} onClick={() => go({ made: "" })}>
+          {fileName(made)} ×
+        </button>
+      )}
+      {within !== null && (
+        <button aria-pressed title="Only what this execution computed; click: all" onClick={() => go({ within: null })}>
+          execution {count(within)} ×
+        </button>
+      )}
+      <button
+        disabled={!where && !only && !sort && !made && within === null}
+        title="Show all rows, as they came"
+        onClick={() => {
+          typed.value = null;
+          go({ where: "", only: false, sort: "", desc: false, made: "", within: null });
+        }}
+      >
+        clear
+      </button>
+      <GoToRow />
+    </div>
+  );
+}
+
+function GoToRow() {
+  return (
+    <form
+      class="go-to"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const text = (event.currentTarget.elements[0] as HTMLInputElement).value.replaceAll(",", "");
+        if (/^\d+$/.test(text)) document.dispatchEvent(new CustomEvent("tdbg-row", { detail: Number(text) }));
+      }}
+    >
+      <label class="hidden" for="go-to-row">
+        Go to row
+      </label>
+      <input id="go-to-row" class="mono" inputMode="numeric" placeholder="row" title="Go to this row (g)" />
+    </form>
+  );
+}

@@ -1,0 +1,125 @@
+// The columns of the table of tensors: what each shows of a row, and what it is sorted by.
+
+import type { ComponentChildren } from "preact";
+import { numberAt, textAt, type Page } from "./columns";
+import { brief, count, shape } from "./format";
+
+export interface TableColumn {
+  title: string;
+  sort: string; // "": it cannot be sorted by
+  hint: string;
+  width: string; // of a grid track
+  kind: string; // class: right-aligned numbers, the colour of what they count
+  least?: number; // shown from this width of the pane on
+  cell: (page: Page, row: number) => ComponentChildren;
+}
+
+/** 1277, 12k, 3M: short enough for a narrow column; the whole number is in its tooltip. */
+export function short(value: number | null): string {
+  if (value === null || Number.isNaN(value)) return "";
+  if (value < 10_000) return String(value);
+  const [size, unit] = value < 1e6 ? [1e3, "k"] : value < 1e9 ? [1e6, "M"] : [1e9, "G"];
+  return `${Math.round(value / size)}${unit}`;
+}
+
+function counted(title: string, field: string, hint: string, kind: string): TableColumn {
+  return {
+    title,
+    sort: field,
+    hint,
+    width: "36px",
+    kind: `right ${kind}`,
+    cell: (page, row) => {
+      const value = numberAt(page, field, row);
+      if (value === null || Number.isNaN(value)) return "";
+      return value === 0 ? <span class="none">0</span> : <b title={`${count(value)} ${hint}`}>{short(value)}</b>;
+    },
+  };
+}
+
+function measured(title: string, hint: string, least = 0): TableColumn {
+  return {
+    title,
+    sort: title,
+    hint,
+    width: "62px",
+    kind: "right",
+    least,
+    cell: (page, row) => {
+      const value = numberAt(page, title, row);
+      return value === null || Number.isNaN(value) ? "" : brief(value);
+    },
+  };
+}
+
+/** −∞ and +∞ together, with their signs. */
+function infinite(page: Page, row: number): ComponentChildren {
+  const [minus, plus] = [numberAt(page, "neg_inf", row), numberAt(page, "pos_inf", row)];
+  if (minus === null || Number.isNaN(minus)) return "";
+  if (!minus && !plus) return <span class="none">0</span>;
+  const said = [minus ? `−${short(minus)}` : "", plus ? `+${short(plus)}` : ""].filter(Boolean).join(" ");
+  return <b title={`${count(minus)} are −∞, ${count(plus)} are +∞`}>{said}</b>;
+}
+
+/** The column has them as JSON; empty when they are not known. */
+function dims(text: string): string {
+  return shape(text ? (JSON.parse(text) as number[]) : null);
+}
+
+export function tensorName(page: Page, row: number): string {
+  return `${textAt(page, "name", row)}:${numberAt(page, "slot", row) ?? 0}`;
+}
+
+export const COLUMNS: TableColumn[] = [
+  {
+    title: "step",
+    sort: "step",
+    hint: "the training step",
+    width: "34px",
+    kind: "right dim",
+    cell: (page, row) => count(numberAt(page, "step", row)),
+  },
+  {
+    title: "op",
+    sort: "type",
+    hint: "the type of the op that made it",
+    width: "minmax(64px, 0.7fr)",
+    kind: "clip",
+    cell: (page, row) => textAt(page, "type", row),
+  },
+  {
+    title: "phase",
+    sort: "phase",
+    hint: "forward, backward, update or other",
+    width: "66px",
+    kind: "dim",
+    least: 1060,
+    cell: (page, row) => textAt(page, "phase", row),
+  },
+  {
+    title: "dtype",
+    sort: "",
+    hint: "the type of its elements",
+    width: "62px",
+    kind: "dim",
+    least: 900,
+    cell: (page, row) => textAt(page, "dtype", row),
+  },
+  {
+    title: "shape",
+    sort: "elements",
+    hint: "sorted by the number of elements",
+    width: "60px",
+    kind: "right dim clip",
+    cell: (page, row) => dims(textAt(page, "shape", row)),
+  },
+  counted("−", "negative", "finite and negative", "negative"),
+  counted("0", "zero", "exactly zero", "zero"),
+  counted("+", "positive", "finite and positive", "positive"),
+  counted("NaN", "nan", "not a number", "nan"),
+  { title: "∞", sort: "inf", hint: "infinite, with the sign", width: "38px", kind: "right inf", cell: infinite },
+  measured("min", "the least finite element"),
+  measured("max", "the greatest finite element"),
+  measured("mean", "of the finite elements", 820),
+  measured("std", "standard deviation of the finite elements", 980),
+];

@@ -1,0 +1,344 @@
+// The headline of the page: what went wrong, at which line, why, how far it spread, what to do. Its words are links.
+
+import { useSignal } from "@preact/signals";
+import { ofTrace } from "./api";
+import { overview, verdict } from "./focus";
+import { count, fileName, plural } from "./format";
+import { Failure } from "./panes";
+import { underlined } from "./underline";
+import type { HealthAlert, Link, Origin, Verdict } from "./types";
+import { go, hashOf, NOTHING, viewed, type View } from "./view";
+
+export function VerdictBar() {
+  const { data, error, isLoading } = verdict.value;
+  // What is going to be said of bad values takes more room: it is kept free, so that nothing jumps.
+  const kind = data?.verdict ?? (overview.value.data?.bad ? "awaited" : "");
+  return (
+    <section class={`verdict ${kind}`} aria-label="Verdict" aria-busy={isLoading}>
+      <div class="said">
+        {error ? <Failure error={error} /> : data ? <Said verdict={data} /> : <Waiting isLoading={isLoading} />}
+      </div>
+      <div class="side">
+        <span>
+          {viewed.trace.value && (
+            <a
+              class="button"
+              href={ofTrace(viewed.trace.value, "report.html", { save: true })}
+              download
+              title="This verdict and its plots as one HTML file"
+            >
+              report
+            </a>
+          )}
+          <Share />
+        </span>
+        <TraceNotes />
+      </div>
+    </section>
+  );
+}
+
+function Waiting({ isLoading }: { isLoading: boolean }) {
+  const bad = overview.value.data?.bad;
+  return (
+    <>
+      <h1>{isLoading ? "Looking for where it began …" : "No trace is chosen"}</h1>
+      <p class="dim">
+        {bad === undefined
+          ? "The rest of the page works meanwhile."
+          : bad
+            ? `${plural(bad, "tensor")} hold NaN or infinity.`
+            : "No tensor holds NaN or infinity; what is left to ask is whether training is healthy."}
+      </p>
+    </>
+  );
+}
+
+/** What was dropped, sampled or could not be done while recording. */
+function TraceNotes() {
+  const notes = overview.value.data?.notes ?? [];
+  if (!notes.length) return null;
+  return (
+    <details class="notes">
+      <summary>{plural(notes.length, "note")}</summary>
+      <ul>
+        {notes.map((note, at) => (
+          <li key={at}>
+            {note.text}
+            {note.count > 1 ? ` (×${count(note.count)})` : ""}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function Share() {
+  const said = useSignal("share");
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      said.value = "copied";
+    } catch {
+      said.value = "copy the address bar";
+    }
+    setTimeout(() => (said.value = "share"), 2000);
+  };
+  return (
+    <button
+      title="Copy a link to exactly this view; it works for whoever can reach this server"
+      onClick={() => void copy()}
+    >
+      {said.value}
+    </button>
+  );
+}
+
+function Said({ verdict }: { verdict: Verdict }) {
+  const at = useSignal(0);
+  if (verdict.origins.length) {
+    const chosen = Math.min(at.value, verdict.origins.length - 1);
+    return (
+      <>
+        <OriginText origin={verdict.origins[chosen]!} link={verdict.links[chosen]} isFirst={chosen === 0} />
+        {verdict.origins.length > 1 && (
+          <div class="others" role="group" aria-label="Places where bad values began">
+            {verdict.origins.map((one, number) => (
+              <button key={number} aria-pressed={number === chosen} onClick={() => (at.value = number)}>
+                {number + 1}. {one.file ? `${fileName(one.file)}:${one.line}` : one.op_type}
+              </button>
+            ))}
+            {verdict.more_origins > 0 && <span class="dim">and {count(verdict.more_origins)} more</span>}
+          </div>
+        )}
+      </>
+    );
+  }
+  if (verdict.verdict === "unhealthy") return <Unhealthy alerts={verdict.alerts} verdict={verdict} />;
+  const looked = `${plural(verdict.coverage.tensors, "tensor")} of ${plural(verdict.coverage.steps, "step")}`;
+  const isClean = verdict.verdict === "clean";
+  return (
+    <>
+      <h1>
+        <span class="mark">{isClean ? "✓" : "?"}</span>{" "}
+        {isClean ? `No bad values in ${looked}` : (verdict.lines[0]?.replace(/^tdbg: /, "") ?? "Nothing was looked at")}
+      </h1>
+      {isClean && (
+        <p class="dim">
+          Every recorded tensor was looked at for NaN and infinity
+          {verdict.benign.length ? `; ${plural(verdict.benign.length, "place")} had some that did no harm` : ""}. Below:
+          all of them, with their numbers, lines and graphs.
+        </p>
+      )}
+      <Notes notes={verdict.coverage.notes} />
+    </>
+  );
+}
+
+function Notes({ notes }: { notes: string[] }) {
+  return notes.length ? (
+    <p class="dim clip" title={notes.join("\n")}>
+      note: {notes.join("; ")}
+    </p>
+  ) : null;
+}
+
+function Unhealthy({ alerts, verdict }: { alerts: HealthAlert[]; verdict: Verdict }) {
+  const [first] = alerts;
+  return (
+    <>
+      <h1>
+        <span class="mark">▲</span> No bad values, but training is not healthy: {first!.text}
+      </h1>
+      {first!.source && (
+        <SourceLine
+          file={first!.file}
+          line={first!.line}
+          source={first!.source}
+          to={{ ...NOTHING, file: first!.file ?? "", line: first!.line, step: first!.step, centre: "source" }}
+        />
+      )}
+      <p>{first!.why}</p>
+      <p>
+        <b>try</b> {first!.fix}
+      </p>
+      {alerts.length > 1 && <p class="dim">{plural(alerts.length - 1, "more alert")} on the left.</p>}
+      <Notes notes={verdict.coverage.notes} />
+    </>
+  );
+}
+
+const IN_PHASE: Record<string, string> = {
+  backward: ", in the gradient",
+  update: ", in the update",
+  data: ", in the data",
+};
+
+function OriginText({ origin, link, isFirst }: { origin: Origin; link: Link | undefined; isFirst: boolean }) {
+  const there: Partial<View> = {
+    ...NOTHING,
+    process: origin.process,
+    step: origin.step,
+    seq: origin.seq,
+    file: origin.file ?? "",
+    line: origin.line,
+    only: false,
+    where: "",
+    made: "",
+    within: null,
+  };
+  return (
+    <>
+      <h1>
+        <span class="mark" aria-hidden="true">
+          ●
+        </span>{" "}
+        {isFirst ? "Bad values began" : "Bad values also began"} at{" "}
+        <a href={hashOf(there)} onClick={follow(there)}>
+          step {count(origin.step)}
+        </a>
+        {IN_PHASE[origin.kind] ?? ""}:{" "}
+        <a href={hashOf(there)} onClick={follow(there)} class="mono">
+          {origin.op_type}
+        </a>{" "}
+        → <BadCounts origin={origin} />
+      </h1>
+      {origin.source && (
+        <SourceLine
+          file={origin.file}
+          line={origin.line}
+          source={origin.source}
+          mark={origin.op_type}
+          to={{ ...there, centre: "source" }}
+        />
+      )}
+      <p>
+        {origin.reason}{" "}
+        <span class="tag" title="the name of this cause">
+          {origin.cause}
+        </span>
+        {origin.evidence.length > 0 && <span class="dim"> · {origin.evidence.join(" · ")}</span>}
+      </p>
+      {link && link.inputs.length > 0 && (
+        <p>
+          {link.inputs.slice(0, 3).map((input, at) => {
+            const to: Partial<View> =
+              input.seq === null
+                ? { ...NOTHING, op: input.op, process: link.process }
+                : { ...NOTHING, process: link.process, seq: input.seq, step: link.step };
+            return (
+              <span key={at}>
+                {at > 0 && " · "}
+                <a href={hashOf(to)} onClick={follow(to)}>
+                  {input.text}
+                </a>
+              </span>
+            );
+          })}
+        </p>
+      )}
+      {link?.reached.text && (
+        <p>
+          reached <Reached reached={link.reached} />
+        </p>
+      )}
+      {origin.fix && <FixText origin={origin} />}
+    </>
+  );
+}
+
+function follow(to: Partial<View>) {
+  return (event: MouseEvent) => {
+    if (event.metaKey || event.ctrlKey) return;
+    event.preventDefault();
+    go(to);
+  };
+}
+
+function BadCounts({ origin }: { origin: Origin }) {
+  const { nan, neg_inf, pos_inf, elements } = origin.numbers;
+  return (
+    <>
+      {!!nan && <span class="tag nan">NaN ×{count(nan)}</span>}{" "}
+      {!!neg_inf && <span class="tag inf">−∞ ×{count(neg_inf)}</span>}{" "}
+      {!!pos_inf && <span class="tag inf">+∞ ×{count(pos_inf)}</span>} <span class="dim">of {count(elements)}</span>
+    </>
+  );
+}
+
+/** How far it went; the words are filters of the table. */
+function Reached({ reached }: { reached: Link["reached"] }) {
+  const to: Partial<View> = { where: reached.tensors, only: false, made: "", within: null };
+  return (
+    <a href={hashOf(to)} onClick={follow(to)} title={`Shows them: ${reached.tensors}`}>
+      {reached.text}
+    </a>
+  );
+}
+
+function FixText({ origin }: { origin: Origin }) {
+  const { fix, source } = origin;
+  return (
+    <details class="fix">
+      <summary>
+        <b>fix</b> {fix!.text}{" "}
+        {fix!.trial && (
+          <span class="tag good" title={`tried on ${fix!.trial.on}: ${fix!.trial.before} → ${fix!.trial.after}`}>
+            ✓ tried
+          </span>
+        )}
+      </summary>
+      {fix!.code && (
+        <pre>
+          {source && (
+            <del>
+              - {source.trim()}
+              {"\n"}
+            </del>
+          )}
+          <ins>
+            {fix!.code
+              .split("\n")
+              .map((line) => `+ ${line.trim()}`)
+              .join("\n")}
+          </ins>
+        </pre>
+      )}
+      {fix!.trial && (
+        <p class="dim">
+          tried on {fix!.trial.on}: {fix!.trial.before} → {fix!.trial.after}
+        </p>
+      )}
+      {!fix!.trial && fix!.not_executed && <p class="dim">not executed: {fix!.not_executed}</p>}
+    </details>
+  );
+}
+
+/** The user's line; the call that made the op is underlined where it can be told. */
+function SourceLine({
+  file,
+  line,
+  source,
+  mark,
+  to,
+}: {
+  file: string | null;
+  line: number | null;
+  source: string;
+  mark?: string;
+  to: Partial<View>;
+}) {
+  const text = source.replace(/\n[\s\S]*/, " …").trim();
+  const [from, end] = mark ? underlined(text, mark) : [0, 0];
+  return (
+    <div class="code">
+      <a href={hashOf(to)} onClick={follow(to)}>
+        {file ? `${fileName(file)}:${line}` : "source"}
+      </a>
+      {"  "}
+      {text.slice(0, from)}
+      <u>{text.slice(from, end)}</u>
+      {text.slice(end)}
+    </div>
+  );
+}
