@@ -212,7 +212,7 @@ def _bounds(root: Any, field: str) -> tuple[float, float]:
         return max(first, second), min(last, end)
     if isinstance(root, Range) and root.field == field:
         return root.first, root.end
-    if isinstance(root, Comparison) and root.left == _Name(field) and isinstance(root.right, float):
+    if isinstance(root, Comparison) and root.left == Name(field) and isinstance(root.right, float):
         value = root.right
         return value if root.mark in ("==", ">", ">=") else -math.inf, value if root.mark in (
             "==",
