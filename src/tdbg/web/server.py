@@ -38,20 +38,36 @@ class _Handler(WSGIRequestHandler):
 
 
 class Server:
-    """Listens as soon as it is made. ``port`` None: the first free one from DEFAULT_PORT on."""
+    """Listens as soon as it is made. ``port`` None: the first free one from DEFAULT_PORT on. ``framed``: the page may
+    be shown inside another, at ``frame_url``."""
 
-    def __init__(self, traces: Traces, host: str = "127.0.0.1", port: int | None = None, token: str = "") -> None:
+    def __init__(
+        self,
+        traces: Traces,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        token: str = "",
+        framed: bool = False,
+    ) -> None:
         self.token = token or new_token()
         self.host = host
         self._server = _listen(host, DEFAULT_PORT if port is None else port)
         self.port = int(self._server.socket.getsockname()[1])
-        self._server.app = Guard(Page(Api(traces)), self.token, host, self.port)
+        self._server.app = Guard(Page(Api(traces)), self.token, host, self.port, framed)
 
     @property
     def url(self) -> str:
+        return f"{self._address}/?token={self.token}"
+
+    @property
+    def frame_url(self) -> str:
+        return f"{self._address}/{self.token}/"
+
+    @property
+    def _address(self) -> str:
         shown = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host
         shown = f"[{shown}]" if ":" in shown else shown
-        return f"http://{shown}:{self.port}/?token={self.token}"
+        return f"http://{shown}:{self.port}"
 
     def serve(self) -> None:
         """Until ``stop`` is called from another thread, or Ctrl-C."""
