@@ -37,7 +37,7 @@ def is_own_file(file: str) -> bool:
 def is_user_file(file: str) -> bool:
     """Code that the user wrote: not Python's own, not an installed package, not tdbg. Notebook cells count."""
     if file.startswith("<"):
-        return file.startswith(("<ipython-input", "<string>", "<stdin>"))
+        return file.startswith(("<ipython-input", "<cell ", "<string>", "<stdin>"))
     path = os.path.realpath(file)
     return path.startswith(_PROGRAMS) or (not path.startswith(_LIBRARIES) and f"{_SEP}site-packages{_SEP}" not in path)
 

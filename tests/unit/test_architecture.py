@@ -63,10 +63,11 @@ ALLOWED = {
     "keras": {"errors", "config", "capture", "recording", "store", "query", "commands"},
     "pytest_plugin": {"errors", "config", "capture", "recording", "query", "store"},
     "tensorboard_plugin": {"errors", "commands", "web"},
+    "notebook": {"errors", "config", "capture", "recording", "store", "query", "report", "commands", "web"},
     "demos": set(),
     "examples": {"tensorflow"},
     "__main__": {"errors", "commands"},
-    "__init__": {"errors", "recording"},
+    "__init__": {"errors", "recording", "notebook"},
 }
 
 

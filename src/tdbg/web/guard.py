@@ -114,7 +114,7 @@ def adding(headers: Mapping[str, str], start_response: StartResponse) -> StartRe
             status, given + [(name, value) for name, value in headers.items() if name.lower() not in named], *rest
         )
 
-    return start  # type: ignore[return-value]
+    return start
 
 
 def below(environ: WSGIEnvironment, prefix: str) -> WSGIEnvironment:
