@@ -10,6 +10,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,6 @@ pytest.importorskip("ipykernel")
 jupyter_client = pytest.importorskip("jupyter_client")
 
 SOURCE = Path(tdbg.__file__).parents[1]
-FAR = ("COLAB_", "KAGGLE_", "JUPYTERHUB_", "BINDER_", "DATABRICKS_", "SAGEMAKER_", "CODESPACES", "SSH_CONNECTION")
 
 MODEL = """\
 import tensorflow as tf
@@ -81,20 +81,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("notebook")
 
 
-@pytest.fixture(scope="module")
-def kernel(folder: Path) -> Iterator[Kernel]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(FAR)}
-    environment |= {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(SOURCE), "IPYTHONDIR": str(folder / "ipython")}
-    environment |= {"JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_RUNTIME_DIR": str(folder / "runtime")}
+@contextmanager
+def started(folder: Path) -> Iterator[Kernel]:
+    environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(SOURCE)}
+    places = {"IPYTHONDIR": "ipython", "JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime"}
+    environment |= {name: str(folder / place) for name, place in places.items()}
     manager, client = jupyter_client.manager.start_new_kernel(cwd=str(folder), env=environment)
     try:
-        made = Kernel(client)
-        made.run("from tdbg.notebook import shown; shown.reaches_loopback = lambda *_: True")
-        assert made.run("%load_ext tdbg").status == "ok"
-        yield made
+        yield Kernel(client)
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture(scope="module")
+def kernel(folder: Path) -> Iterator[Kernel]:
+    with started(folder) as kernel:
+        kernel.run("from tdbg.notebook import shown; shown.reaches_loopback = lambda *_: True")
+        assert kernel.run("%load_ext tdbg").status == "ok"
+        yield kernel
 
 
 def fetch(address: str) -> tuple[int, Any, str]:
@@ -183,3 +188,19 @@ def test_ipython_in_a_terminal(tmp_path):
     ran = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
     assert "first bad value" in ran.stdout and "tf.math.log" in ran.stdout, ran
     assert ran.stdout.splitlines()[-1] == "no server" and "<pre" not in ran.stdout
+
+
+def test_the_page_about_notebooks(tmp_path):
+    """Its cells in a kernel of their own, in their order: what it shows below a cell is what comes."""
+    page = (Path(__file__).parents[2] / "docs" / "notebooks.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^<!-- (cell|below the cell) -->\n```text\n(.*?)^```$", page, re.M | re.S)
+    assert [kind for kind, _ in blocks].count("cell") == page.count("\n<!-- cell -->")
+    with started(tmp_path) as kernel:
+        below = ""
+        for kind, text in blocks:
+            if kind == "cell":
+                cell = kernel.run(text)
+                assert cell.status == "ok", cell
+                below = "\n".join(cell.plain)
+            else:
+                assert not [line for line in text.splitlines() if line not in below.splitlines()], below

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import threading
@@ -72,6 +73,7 @@ class Output:
         traces = Traces([])
         server = Server(traces, framed=True)
         threading.Thread(target=server.serve, daemon=True).start()
+        atexit.register(server.stop_and_wait)
         return traces, server
 
     def _publish(self, plain: str, html: Html) -> None:

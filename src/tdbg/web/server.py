@@ -6,7 +6,10 @@ import errno
 import logging
 import socket
 import sys
+import threading
+from collections.abc import Iterable
 from typing import Any
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
@@ -53,7 +56,8 @@ class Server:
         self.host = host
         self._server = _listen(host, DEFAULT_PORT if port is None else port)
         self.port = int(self._server.socket.getsockname()[1])
-        self._server.app = Guard(Page(Api(traces)), self.token, host, self.port, framed)
+        self._busy = _Busy(Guard(Page(Api(traces)), self.token, host, self.port, framed))
+        self._server.app = self._busy
 
     @property
     def url(self) -> str:
@@ -76,8 +80,38 @@ class Server:
     def stop(self) -> None:
         self._server.shutdown()
 
+    def stop_and_wait(self, seconds: float = 5.0) -> None:
+        """For a program that ends while its server is on a thread: until no answer is being made any more. Python
+        cannot end a thread that is inside DuckDB."""
+        self.stop()
+        self._busy.wait(seconds)
+
     def close(self) -> None:
         self._server.server_close()
+
+
+class _Busy:
+    """Knows how many answers are being made."""
+
+    def __init__(self, application: WSGIApplication) -> None:
+        self._application = application
+        self._count, self._changed = 0, threading.Condition()
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        self._add(1)
+        try:
+            return self._application(environ, start_response)
+        finally:
+            self._add(-1)
+
+    def _add(self, number: int) -> None:
+        with self._changed:
+            self._count += number
+            self._changed.notify_all()
+
+    def wait(self, seconds: float) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._count == 0, seconds)
 
 
 def _listen(host: str, port: int) -> BaseWSGIServer:
