@@ -10,6 +10,13 @@ __version__ = "0.1.0"
 __all__ = ["TdbgError", "__version__", "breakpoint", "disable", "enable", "open", "step", "watch"]
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext tdbg``: the magics ``%tdbg`` and ``%%tdbg``."""
+    from tdbg.notebook.magics import Magics
+
+    Magics(shell).register()
+
+
 def __getattr__(name: str) -> Any:
     """``tdbg.keras`` and ``tdbg.tensorflow`` load their framework when they are first asked for."""
     if name in ("keras", "tensorflow"):

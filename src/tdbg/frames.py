@@ -40,7 +40,7 @@ def is_own_file(file: str) -> bool:
 def is_user_file(file: str) -> bool:
     """Code that the user wrote: not Python's own, not an installed package, not tdbg. Notebook cells count."""
     if file.startswith("<"):
-        return file.startswith(("<ipython-input", "<string>", "<stdin>"))
+        return file.startswith(("<ipython-input", "<cell ", "<string>", "<stdin>"))
     path = os.path.realpath(file)
     if os.path.basename(path) in _COMMANDS:
         return False

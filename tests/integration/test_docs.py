@@ -25,6 +25,7 @@ OTHER_PAGES = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
 # The program that a page calls train.py.
 PROGRAMS = {"README.md": "keras_fit.py", "quickstart.md": "gradient_only.py", "run.md": "eager_loop.py"}
 PROGRAMS |= {"rules.md": "dead_relu.py", "diff.md": "dead_relu.py"}
+PROGRAMS |= {"tensorboard.md": "eager_loop.py"}
 PROGRAMS |= {"debugger_v2.md": "debugger_v2_tutorial.py", "sessions.md": "session.py"}
 
 # Commands that are shown and not run here, each with the reason. Whoever adds one says why.
@@ -32,6 +33,7 @@ NOT_RUN = {
     "make demo": "sets up an environment; what it then runs, tdbg demo, is run",
     "make test": "is what runs this test",
     "pip install .": "would install over the environment that runs this test",
+    "tensorboard --logdir logs": "runs until it is ended; test_tensorboard.py runs it",
 }
 
 # Numbers of a shown output may differ from those that are printed, but not behind "exact output".

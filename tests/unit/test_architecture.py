@@ -64,10 +64,12 @@ ALLOWED = {
     },
     "keras": {"errors", "config", "capture", "recording", "store", "query", "commands"},
     "pytest_plugin": {"errors", "config", "capture", "recording", "query", "store"},
+    "tensorboard_plugin": {"errors", "commands", "web"},
+    "notebook": {"errors", "config", "capture", "recording", "store", "query", "report", "commands", "web"},
     "demos": set(),
     "examples": {"tensorflow"},
     "__main__": {"errors", "commands"},
-    "__init__": {"errors", "recording"},
+    "__init__": {"errors", "recording", "notebook"},
 }
 
 
@@ -120,6 +122,15 @@ def test_the_pytest_plugin_is_light():
     """It is loaded at every start of pytest, also where nobody uses TensorFlow."""
     heavy = FRAMEWORKS | {"numpy", "pyarrow", "duckdb", "rich"}
     assert not modules_after("import tdbg.pytest_plugin") & heavy
+
+
+def test_the_tensorboard_plugin_is_light():
+    """TensorBoard loads it at every start, and asks it whether there are traces."""
+    pytest.importorskip("tensorboard")
+    heavy = FRAMEWORKS | {"numpy", "pyarrow", "duckdb", "rich", "werkzeug"}
+    asked = "from types import SimpleNamespace as S; import tdbg.tensorboard_plugin as plugin; "
+    asked += "assert not plugin.TdbgPlugin(S(logdir='no such folder', flags=None)).is_active()"
+    assert not modules_after(asked) & heavy
 
 
 def test_the_public_names():
