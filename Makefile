@@ -7,13 +7,11 @@ STAMP := $(VENV)/.ready
 VENV215 := .venv215
 BIN215 := $(VENV215)/bin
 STAMP215 := $(VENV215)/.ready
-# What some tests need beside Python: a terminal and a browser.
-TOOLS := tmux chromium
 # What builds and checks the page; using tdbg needs none of it, for the built page is part of it.
 NODE_STAMP := webui/node_modules/.ready
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test test-tools test-tf215 lint web page-tools bench clean
+.PHONY: demo test terminal test-tf215 lint web page-tools browser bench clean
 
 # Tests use exactly the locked versions; the package itself is installed in place, with its C extension.
 $(STAMP): requirements/test.txt pyproject.toml setup.py $(wildcard src/tdbg/native/*.c src/tdbg/native/*.h)
@@ -38,6 +36,16 @@ $(NODE_STAMP): webui/package-lock.json
 web: $(NODE_STAMP)
 	cd webui && npm run check && npm run build
 
+# The tests look at the page in Chromium, which Debian and its kin have as a package.
+BROWSER := chromium
+browser:
+	@if (command -v chromium || command -v chromium-browser || command -v google-chrome || command -v chrome) > /dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		export DEBIAN_FRONTEND=noninteractive; \
+		{ apt-get install -qy --no-install-recommends $(BROWSER) || { apt-get update -q && apt-get install -qy --no-install-recommends $(BROWSER); }; } \
+		|| echo "Chromium could not be installed: the tests that look at the page in a browser are skipped"; \
+	else echo "no Chromium: the tests that look at the page in a browser are skipped; to have them: sudo apt-get install $(BROWSER)"; fi
+
 page-tools:
 	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory $(NODE_STAMP) || \
 		echo "npm cannot install what builds the page: the tests that build it are skipped"; \
@@ -46,15 +54,16 @@ page-tools:
 demo: $(STAMP)
 	$(BIN)/tdbg demo
 
-# Installed where that is allowed; elsewhere the tests that need them are skipped, and say so.
-test-tools:
-	@missing=""; for tool in $(TOOLS); do command -v $$tool > /dev/null || missing="$$missing $$tool"; done; \
-	if [ -z "$$missing" ]; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update && \
-		DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing > /dev/null; then exit 0; fi; \
-	echo "not installed, so that some tests are skipped (apt install$$missing):$$missing"
+# Others look at the screen in a terminal of some size.
+terminal:
+	@if command -v tmux > /dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		export DEBIAN_FRONTEND=noninteractive; \
+		{ apt-get install -qy --no-install-recommends tmux || { apt-get update -q && apt-get install -qy --no-install-recommends tmux; }; } \
+		|| echo "tmux could not be installed: the tests of the screen in a terminal are skipped"; \
+	else echo "no tmux: the tests of the screen in a terminal are skipped; to have them: sudo apt-get install tmux"; fi
 
-test: $(STAMP) lint test-tools page-tools
+test: $(STAMP) lint page-tools browser terminal
 	$(BIN)/python -m pytest -n 2
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then \
 		echo "tests/tf215 skipped: tf.estimator needs TensorFlow 2.15, and that needs Python 3.11: make PYTHON=python3.11 test"; \
@@ -81,4 +90,4 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/overhead.py --every-mode --programs transformer-128 --rounds 3
 
 clean:
-	rm -rf $(VENV) $(VENV215) build webui/node_modules src/tdbg.egg-info src/tdbg/native/*.so
+	rm -rf $(VENV) $(VENV215) build tests/e2e/artefacts webui/node_modules src/tdbg.egg-info src/tdbg/native/*.so

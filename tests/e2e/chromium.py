@@ -94,11 +94,11 @@ class _Wire:
 class Page:
     """One tab. What is looked for is waited for."""
 
-    def __init__(self, wire: _Wire, width: int, height: int) -> None:
+    def __init__(self, wire: _Wire, context: str, width: int, height: int) -> None:
         self._wire = wire
-        target = wire.ask("Target.createTarget", url="about:blank")["targetId"]
+        target = wire.ask("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         self._session = wire.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Network"):
+        for domain in ("Page", "Runtime", "Network", "Log"):
             self._ask(f"{domain}.enable")
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self._ask("Emulation.setDeviceMetricsOverride", **size)
@@ -122,22 +122,23 @@ class Page:
 
     # ---- what happened
 
+    def _told(self, method: str) -> list[dict[str, Any]]:
+        """What the browser told of one kind, about this tab."""
+        events = list(self._wire.events)
+        return [one["params"] for one in events if one["method"] == method and one.get("sessionId") == self._session]
+
     @property
     def requests(self) -> list[str]:
         """All addresses that were asked for."""
-        return [
-            event["params"]["request"]["url"]
-            for event in list(self._wire.events)
-            if event["method"] == "Network.requestWillBeSent"
-        ]
+        return [told["request"]["url"] for told in self._told("Network.requestWillBeSent")]
 
     @property
     def faults(self) -> list[str]:
-        """Errors of the page's own code."""
-        return [
-            event["params"]["exceptionDetails"].get("exception", {}).get("description", "")
-            for event in list(self._wire.events)
-            if event["method"] == "Runtime.exceptionThrown"
+        """Errors of the page's own code, and what its content-security policy forbade it."""
+        thrown = self._told("Runtime.exceptionThrown")
+        logged = [told["entry"] for told in self._told("Log.entryAdded")]
+        return [told["exceptionDetails"].get("exception", {}).get("description", "") for told in thrown] + [
+            entry["text"] for entry in logged if entry["source"] == "security"
         ]
 
     # ---- looking
@@ -159,13 +160,18 @@ class Page:
         return found
 
     def text(self, selector: str) -> str:
-        found: str = self.value(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+        found: str = self.value(
+            f"(e => e?.innerText ?? e?.textContent ?? '')(document.querySelector({json.dumps(selector)}))"
+        )
         return found
 
     def wait_text(self, selector: str, part: str) -> str:
         """The text of an element once it has a certain part."""
         at, wanted = json.dumps(selector), json.dumps(part)
-        script = f"(t => t.includes({wanted}) && t)(document.querySelector({at})?.innerText ?? '')"
+        text = (
+            f"(e => e?.innerText ?? e?.textContent ?? '')(document.querySelector({at}))"  # drawings have no innerText
+        )
+        script = f"(t => t.includes({wanted}) && t)({text})"
         found: str = self.wait(script, f"{part!r} in {selector}")
         return found
 
@@ -180,19 +186,58 @@ class Page:
     def prefer_dark(self) -> None:
         self._ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
 
-    def click(self, selector: str, text: str = "") -> None:
-        """The first element of a selector, with a text, once it is there and stands still."""
+    def _place(self, selector: str, text: str, at: tuple[float, float]) -> tuple[float, float]:
+        """A point of the first element in sight with a selector and a text, once it is there; shares of its size."""
         find = (
             f"[...document.querySelectorAll({json.dumps(selector)})].find(e => e.textContent.includes("
             f"{json.dumps(text)}) && e.getClientRects().length)"
         )
         self.wait(f"!!({find})", f"{selector} with {text!r}")
-        x, y = self.value(
+        x, y, width, height = self.value(
             f"(async e => {{ e.scrollIntoView({{block: 'nearest'}}); await new Promise(requestAnimationFrame); "
-            f"const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] }})({find})"
+            f"const b = e.getBoundingClientRect(); return [b.x, b.y, b.width, b.height] }})({find})"
         )
-        for kind in ("mousePressed", "mouseReleased"):
-            self._ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        return x + width * at[0], y + height * at[1]
+
+    def _mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
+        self._ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def click(self, selector: str, text: str = "", at: tuple[float, float] = (0.5, 0.5), count: int = 1) -> None:
+        x, y = self._place(selector, text, at)
+        for n in range(1, count + 1):
+            for kind in ("mousePressed", "mouseReleased"):
+                self._mouse(kind, x, y, button="left", clickCount=n)
+
+    def hover(self, selector: str, at: tuple[float, float] = (0.5, 0.5)) -> None:
+        self._mouse("mouseMoved", *self._place(selector, "", at))
+
+    def wheel(self, selector: str, down: float, at: tuple[float, float] = (0.5, 0.5)) -> None:
+        x, y = self._place(selector, "", at)
+        self._mouse("mouseWheel", x, y, deltaX=0, deltaY=down)
+
+    def drag(self, selector: str, start: tuple[float, float], by: tuple[float, float]) -> None:
+        """From a point of an element, by pixels."""
+        x, y = self._place(selector, "", start)
+        self._mouse("mousePressed", x, y, button="left", clickCount=1)
+        for share in (0.5, 1.0):
+            self._mouse("mouseMoved", x + by[0] * share, y + by[1] * share, button="left", buttons=1)
+        self._mouse("mouseReleased", x + by[0], y + by[1], button="left", clickCount=1)
+
+    def choose(self, selector: str, value: str) -> None:
+        """An option of a list."""
+        script = f"(e => [...e.options].some(o => o.value === {json.dumps(value)}))"
+        self.wait(f"(e => e && {script}(e))(document.querySelector({json.dumps(selector)}))", f"{value} in {selector}")
+        self.value(
+            f"(e => {{ e.value = {json.dumps(value)}; e.dispatchEvent(new Event('change', {{bubbles: true}})) }})"
+            f"(document.querySelector({json.dumps(selector)}))"
+        )
+
+    def fill(self, selector: str, text: str) -> None:
+        """What stood in a field is gone."""
+        self.click(selector)
+        self.value(f"document.querySelector({json.dumps(selector)}).select()")
+        self.type(text)
+        self.press("Enter")
 
     def press(self, *keys: str) -> None:
         """Keys by name: ``?``, ``Enter``, ``Control+k``."""
@@ -209,12 +254,27 @@ class Page:
         self._ask("Input.insertText", text=text)
 
 
+class Browser:
+    def __init__(self, wire: _Wire) -> None:
+        self._wire = wire
+
+    @contextmanager
+    def page(self, downloads: Path, width: int = 1280, height: int = 800) -> Iterator[Page]:
+        """A tab that remembers nothing of others; what it saves comes into a folder."""
+        context = self._wire.ask("Target.createBrowserContext")["browserContextId"]
+        where = {"browserContextId": context, "downloadPath": str(downloads)}
+        self._wire.ask("Browser.setDownloadBehavior", behavior="allow", **where)
+        try:
+            yield Page(self._wire, context, width, height)
+        finally:
+            self._wire.ask("Target.disposeBrowserContext", browserContextId=context)
+
+
 @contextmanager
-def opened(width: int = 1280, height: int = 800) -> Iterator[Page]:
-    """A browser with nothing in its memory."""
+def opened() -> Iterator[Browser]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         wire = _Wire(folder)
         try:
-            yield Page(wire, width, height)
+            yield Browser(wire)
         finally:
             wire.close()

@@ -2,61 +2,71 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
-from chromium import Page, installed, opened
+from chromium import Browser, Page, installed, opened
 
 import tdbg
 
 ROOT = Path(__file__).parents[2]
-SCREENSHOTS = ROOT / "build" / "screenshots"
-_EXAMPLES = {"tutorial": "debugger_v2_tutorial.py", "healthy": "healthy.py", "session": "session.py"}
+ARTEFACTS = Path(__file__).parent / "artefacts"
+_LAYERS = str(Path(__file__).parent / "programs" / "layers.py")
+_RUNS = {
+    "tutorial": [str(ROOT / "examples" / "debugger_v2_tutorial.py")],
+    "healthy": [str(ROOT / "examples" / "healthy.py")],
+    "session": [str(ROOT / "examples" / "session.py")],
+    "slow": ["--mode", "full", _LAYERS, "0.05"],
+    "fast": ["--mode", "full", _LAYERS, "0.5"],
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if installed() is None:
+        reason = "no Chromium on this machine: make browser installs it"
         for item in items:
-            if Path(__file__).parent in item.path.parents:
-                item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
+            if Path(__file__).parent in item.path.parents and {"page", "browser"} & set(item.fixturenames):  # type: ignore[attr-defined]
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
-def _environment() -> dict[str, str]:
+@pytest.fixture(scope="session")
+def environment() -> dict[str, str]:
+    """Of programs that are recorded, and of the server."""
     return os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(Path(tdbg.__file__).parents[1])}
 
 
 @pytest.fixture(scope="session")
-def traces(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with one trace for each of three examples."""
+def traces(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Path:
+    """A folder with a trace of each program. Test processes that run at once share it: the first one records."""
     pytest.importorskip("tensorflow")
-    folder = tmp_path_factory.mktemp("traces")
-    for name, example in _EXAMPLES.items():
-        words = [
-            sys.executable,
-            "-m",
-            "tdbg",
-            "run",
-            "-q",
-            "-o",
-            f"{folder / name}.tdbg",
-            str(ROOT / "examples" / example),
-        ]
-        ran = subprocess.run(words, cwd=folder, env=_environment(), capture_output=True, text=True, timeout=240)
-        assert (folder / f"{name}.tdbg").is_dir(), ran.stderr
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "traces"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name, words in _RUNS.items():
+            path = folder / f"{name}.tdbg"
+            if path.exists():
+                continue
+            command = [sys.executable, "-m", "tdbg", "run", "-q", "-o", str(path), *words]
+            ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=240)
+            assert path.is_dir(), ran.stderr
     return folder
 
 
 @pytest.fixture(scope="session")
-def address(traces: Path) -> Iterator[str]:
+def address(traces: Path, environment: dict[str, str]) -> Iterator[str]:
     """Where ``tdbg serve`` says it is, with the token."""
-    words = [sys.executable, "-u", "-m", "tdbg", "serve", str(traces), "--no-browser", "--port", "6410"]
+    words = [sys.executable, "-u", "-m", "tdbg", "serve", str(traces), "--no-browser", "--port", "0"]
     with subprocess.Popen(
-        words, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as server:
         assert server.stdout is not None
         found = None
@@ -68,11 +78,21 @@ def address(traces: Path) -> Iterator[str]:
         server.terminate()
 
 
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with opened() as browser:
+        yield browser
+
+
 @pytest.fixture
-def page(request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A new browser; its last picture is kept under build/screenshots. No test may end with a fault of the page."""
-    with opened() as page:
+def page(request: pytest.FixtureRequest, browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    """A new tab, which saves into the test's folder. Its last picture is kept. In no test may the page's code fail, do
+    what its policy forbids, or ask another host."""
+    with browser.page(tmp_path) as page:
         yield page
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        page.screenshot(SCREENSHOTS / f"{request.node.name}.png")
+        ARTEFACTS.mkdir(exist_ok=True)
+        name = re.sub(r"[^\w-]+", "-", request.node.name)
+        page.screenshot(ARTEFACTS / f"{name}.png")
         assert not page.faults
+        asked = [url for url in page.requests if not url.startswith(("data:", "blob:", "about:"))]
+        assert {urlsplit(url).hostname for url in asked} <= {"127.0.0.1"}

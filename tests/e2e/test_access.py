@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from chromium import Page
+from views import open_trace
 
 AXE = Path(__file__).parents[2] / "webui/node_modules/axe-core/axe.min.js"
 needs_axe = pytest.mark.skipif(not AXE.exists(), reason="axe is not installed: make page-tools")
@@ -35,4 +36,26 @@ def test_nothing_that_axe_finds(page: Page, address: str, theme: str) -> None:
     assert _wrong(page) == []
     page.press("?")
     page.wait_text("dialog", "Keys")
+    assert _wrong(page) == []
+
+
+@needs_axe
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_that_axe_finds_in_the_other_panes(page: Page, address: str, theme: str) -> None:
+    if theme == "dark":
+        page.prefer_dark()
+    open_trace(page, address, "slow", "&where=op+%3D%3D+%22Relu%22&structure=whole&side=history&centre=gradients")
+    page.click(".grid-row a")
+    page.wait("document.querySelector('.plot path') && document.querySelector('.flow canvas')", "plots")
+    page.wait("document.querySelector('#pane-structure .node')", "the graph")
+    page.wait("!document.querySelector('.stale, .loading')", "all is loaded")
+    assert _wrong(page) == []
+    for rest in ("&centre=diff&other=fast&side=lineage&form=table", "&centre=shell&side=tensor&form=histogram"):
+        page.value(f"location.hash += {rest!r}; 0")
+        page.wait("!document.querySelector('.stale, .loading')", "all is loaded")
+        assert _wrong(page) == []
+    page.fill("#shell-line", "lt")
+    page.wait_text(".console", "Relu")
+    page.press("Escape", ":")
+    page.wait("document.querySelector('dialog.palette')", "the palette")
     assert _wrong(page) == []

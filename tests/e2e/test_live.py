@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 from chromium import Page
-
-import tdbg
 
 PROGRAM = """\
 import sys
@@ -26,9 +23,8 @@ for step in range(8):
 """
 
 
-def test_the_page_grows_with_the_program(page: Page, traces: Path, address: str) -> None:
+def test_the_page_grows_with_the_program(page: Page, traces: Path, address: str, environment: dict[str, str]) -> None:
     (traces / "growing.py").write_text(PROGRAM)
-    environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(Path(tdbg.__file__).parents[1])}
     words = [sys.executable, "-m", "tdbg", "run", "-q", "-o", "growing.tdbg", "growing.py"]
     with subprocess.Popen(words, cwd=traces, env=environment, stdin=subprocess.PIPE) as program:
         page.go(f"{address}#trace=tutorial")

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from chromium import Page
-
-CHOSEN = ".grid-row.chosen"
-
-
-def _open(page: Page, address: str, trace: str, rest: str = "") -> None:
-    page.go(f"{address}#trace={trace}{rest}")
-    page.wait("document.querySelectorAll('.grid-row a').length > 3", "rows in the table")
-
-
-def _hash(page: Page) -> dict[str, str]:
-    fragment = urlsplit(page.value("location.href")).fragment
-    return {name: values[0] for name, values in parse_qs(fragment).items()}
+from views import CHOSEN, open_trace, view
 
 
 def test_the_walk_from_the_alert_to_the_line(page: Page, address: str) -> None:
     """NaN/∞ alert, the Log op with its -∞, its input that holds zeros, the line of the program."""
-    _open(page, address, "tutorial")
+    open_trace(page, address, "tutorial")
     page.wait_text("#pane-alerts", "NaN/∞")
     page.click("#pane-alerts button", "NaN/∞")
 
@@ -41,31 +30,31 @@ def test_the_walk_from_the_alert_to_the_line(page: Page, address: str) -> None:
 
 
 def test_the_verdict_is_the_headline(page: Page, address: str) -> None:
-    _open(page, address, "tutorial")
+    open_trace(page, address, "tutorial")
     said = page.wait_text(".verdict", "Bad values began at step 1")
     assert "log(0): 6 of 2,000 elements are exactly 0" in said
     assert page.text(".verdict .code u") == "tf.math.log(probabilities)"
     page.click(".verdict h1 a")
     page.wait_text(CHOSEN, "Log:0")
-    assert _hash(page)["step"] == "1"
+    assert view(page)["step"] == "1"
 
 
 def test_a_healthy_run_says_so(page: Page, address: str) -> None:
-    _open(page, address, "healthy")
+    open_trace(page, address, "healthy")
     said = page.wait_text(".verdict", "No bad values in")
     assert "did no harm" in said
     page.wait("document.querySelector('#pane-alerts .count').textContent === '0'", "no alert but benign ones")
 
 
 def test_runs_of_a_session(page: Page, address: str) -> None:
-    _open(page, address, "session")
+    open_trace(page, address, "session")
     page.wait_text(".verdict", "Bad values began at step 0")
     page.click("#pane-executions .box.bad")
     page.wait_text("#pane-stack", "session.py")
 
 
 def test_back_forward_and_links(page: Page, address: str) -> None:
-    _open(page, address, "tutorial")
+    open_trace(page, address, "tutorial")
     page.click(".grid-row:nth-child(2) a")
     page.wait("document.querySelectorAll('.grid-row.chosen').length === 1")
     first = page.value("document.querySelector('.grid-row.chosen').innerText")
@@ -85,7 +74,7 @@ def test_back_forward_and_links(page: Page, address: str) -> None:
 
 
 def test_filter_sort_and_clear(page: Page, address: str) -> None:
-    _open(page, address, "tutorial")
+    open_trace(page, address, "tutorial")
     total = page.text("#pane-tensors .count")
     page.click("#filter")
     page.type('op == "Log" and inf > 0')
@@ -102,11 +91,11 @@ def test_filter_sort_and_clear(page: Page, address: str) -> None:
 
     page.click(".grid-head button", "max")
     page.wait("document.querySelector('[aria-sort=descending]')?.innerText.startsWith('max')", "sorted by max")
-    assert _hash(page)["sort"] == "max"
+    assert view(page)["sort"] == "max"
 
 
 def test_a_line_leads_to_its_tensors(page: Page, address: str) -> None:
-    _open(page, address, "tutorial")
+    open_trace(page, address, "tutorial")
     page.click(".verdict .code a")
     page.wait_text(".line.chosen .line-ops", "Log")
     page.click(".line-ops button", "tensor")
@@ -117,7 +106,7 @@ def test_a_line_leads_to_its_tensors(page: Page, address: str) -> None:
 
 def test_keyboard_alone(page: Page, address: str) -> None:
     """From the empty page to the first bad tensor and its elements without a pointer."""
-    _open(page, address, "tutorial")
+    open_trace(page, address, "tutorial")
     page.press("?")
     page.wait_text("dialog", "Keys")
     page.press("Escape")
@@ -145,7 +134,7 @@ def test_keyboard_alone(page: Page, address: str) -> None:
 
 
 def test_elements_of_the_tensor(page: Page, address: str) -> None:
-    _open(page, address, "tutorial")
+    open_trace(page, address, "tutorial")
     page.click(".verdict h1 a")
     page.wait_text("#pane-side .numbers", "−∞")
     page.wait("document.querySelector('#pane-side canvas')?.width === 10", "a picture of 200 by 10")
@@ -159,7 +148,7 @@ def test_elements_of_the_tensor(page: Page, address: str) -> None:
 
 
 def test_history_lineage_gradients_and_graph(page: Page, address: str) -> None:
-    _open(page, address, "tutorial", "&side=lineage&centre=gradients&structure=whole")
+    open_trace(page, address, "tutorial", "&side=lineage&centre=gradients&structure=whole")
     page.click(".grid-row:nth-child(4) a")
     page.wait("document.querySelector('#pane-centre canvas')", "gradients as a picture")
     page.wait("document.querySelectorAll('#pane-structure .node').length > 2", "the whole graph")
@@ -169,7 +158,7 @@ def test_history_lineage_gradients_and_graph(page: Page, address: str) -> None:
 
 
 def test_the_step_slider_and_the_timeline(page: Page, address: str) -> None:
-    _open(page, address, "tutorial")
+    open_trace(page, address, "tutorial")
     page.wait("document.querySelector('#step-number')")
     page.press("]", "]", "]")
     page.wait("location.hash.includes('step=2')", "three steps on from none")
@@ -179,7 +168,7 @@ def test_the_step_slider_and_the_timeline(page: Page, address: str) -> None:
 
 
 def test_the_chosen_tensor_follows_the_step(page: Page, address: str) -> None:
-    _open(page, address, "tutorial")
+    open_trace(page, address, "tutorial")
     page.click(".verdict h1 a")
     page.wait_text(CHOSEN, "Log:0")
     page.press("[")
@@ -187,13 +176,13 @@ def test_the_chosen_tensor_follows_the_step(page: Page, address: str) -> None:
 
 
 def test_two_runs(page: Page, address: str) -> None:
-    _open(page, address, "tutorial", "&centre=diff&other=tutorial")
+    open_trace(page, address, "tutorial", "&centre=diff&other=tutorial")
     page.wait_text("#pane-centre", "The runs are the same")
 
 
 def test_dark(page: Page, address: str) -> None:
     page.prefer_dark()
-    _open(page, address, "tutorial")
+    open_trace(page, address, "tutorial")
     page.click(".verdict h1 a")
     page.wait_text(CHOSEN, "Log:0")
     ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]"
@@ -203,14 +192,14 @@ def test_dark(page: Page, address: str) -> None:
 
 
 def test_nothing_is_wider_than_the_window(page: Page, address: str) -> None:
-    _open(page, address, "tutorial")
+    open_trace(page, address, "tutorial")
     page.click(".verdict h1 a")
     page.wait_text("#pane-side", "Log:0")
     assert page.value("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_no_other_host_is_asked(page: Page, address: str) -> None:
-    _open(page, address, "tutorial", "&structure=whole&side=history&centre=gradients")
+    open_trace(page, address, "tutorial", "&structure=whole&side=history&centre=gradients")
     page.click(".verdict h1 a")
     page.wait("document.querySelector('#pane-side .plot path')")
     hosts = {urlsplit(url).netloc for url in page.requests if not url.startswith(("data:", "about:"))}

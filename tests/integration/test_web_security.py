@@ -12,46 +12,10 @@ from typing import Any
 import pytest
 from web_server import Client, serving
 
-from tdbg.store.format import SCHEMAS
-from tdbg.store.writer import TraceWriter
+from hostile_trace import HOSTILE, write_trace
 from tdbg.web.guard import Guard
 
 SECRET = "the-secret-of-another-folder"
-HOSTILE = '<img src=x onerror=alert(1)>"&</script>'
-
-
-def write_trace(path: Path, rows: int = 60) -> Path:
-    """A small trace whose every name is hostile."""
-    writer = TraceWriter(path, {"argv": ["python", f"{HOSTILE}.py"], "rank": 0, "mode": "numerics"})
-    file = f"/home/u/{HOSTILE}.py"
-    writer.append("sources", {"file": [file], "text": [f"x = 1  # {HOSTILE}\n"], "time": [0]})
-    writer.append("frames", {"frame": [0], "file": [file], "line": [1], "function": [HOSTILE], "is_user": [True]})
-    writer.append("stacks", {"stack": [0], "parent": [-1], "frame": [0]})
-    writer.append("shapes", {"shape": [0], "dims": [[2, 2]]})
-    graph = {"graph": [0], "outer": [-1], "name": [HOSTILE], "function": [HOSTILE], "stack": [0], "time": [0]}
-    writer.append("graphs", graph)
-    ops: dict[str, list[Any]] = {
-        "op": [0, 1], "graph": [0, 0], "name": [f"{HOSTILE}/a", "b"], "type": ["Log", "Mul"], "device": ["", ""],
-        "input_ops": [[], [0]], "input_slots": [[], [0]], "output_dtypes": [[3], [3]],
-        "attributes": ["{}", "{}"], "stack": [0, 0], "phase": [0, 0], "forward": [-1, -1], "observed": [True, True],
-    }  # fmt: skip
-    writer.append("ops", ops)
-    columns: dict[str, list[Any]] = {field.name: [0] * rows for field in SCHEMAS["tensors"]}
-    columns |= {
-        "seq": list(range(rows)),
-        "step": [n // 10 for n in range(rows)],
-        "op": [n % 2 for n in range(rows)],
-        "dtype": [3] * rows,
-        "elements": [4] * rows,
-        "nan": [int(n > rows // 2) for n in range(rows)],
-        "flags": [3 if n > rows // 2 else 2 for n in range(rows)],
-        "value": [-1] * rows,
-        "tensor": [-1] * rows,
-    }
-    writer.append("tensors", columns)
-    writer.append("notes", {"time": [1], "kind": [HOSTILE], "count": [1], "text": [HOSTILE]})
-    writer.close({"status": 0})
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -48,6 +48,12 @@ export const steps = computed(() => {
   return data && data.steps > 0 ? { first: data.first ?? 0, last: data.last ?? 0, count: data.steps } : null;
 });
 
+/** The verdict is there, and all bad values of the run did no harm. */
+export const isHarmless = computed(() => {
+  const { data } = verdict.value;
+  return !!data && data.origins.length === 0 && data.benign.length > 0;
+});
+
 /** The op that is looked at: chosen itself, or through a tensor or a call. */
 export const chosenOp = computed((): number | null => {
   if (viewed.op.value !== null) return viewed.op.value;

@@ -36,7 +36,10 @@ export function HistoryPlot() {
   const pinned = viewed.plotted.value.split(",").filter(Boolean);
   const own = chosenOutput();
   const keep = () => go({ plotted: [...new Set([...pinned, own])].join(",") });
-  const remove = (at: number) => go({ plotted: pinned.filter((one) => one !== outputs[at]).join(",") });
+  const removal = (output: string | undefined) =>
+    output === undefined || output === own
+      ? undefined
+      : () => go({ plotted: pinned.filter((one) => one !== output).join(",") });
   return (
     <Show
       loaded={loaded}
@@ -66,12 +69,14 @@ export function HistoryPlot() {
           </p>
           <Plot
             title={`history of ${shown.value}`}
-            curves={data.series.map((one) => curve(one.name, one.points, shown.value))}
+            curves={data.series.map((one, at) => ({
+              ...curve(one.name, one.points, shown.value),
+              onRemove: removal(outputs[at]),
+            }))}
             step={viewed.step.value}
             isLog={isLog.value}
             hasBand={shown.value === "mean"}
             onStep={goStep}
-            onRemove={pinned.length ? remove : undefined}
           />
         </div>
       )}

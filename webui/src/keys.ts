@@ -50,7 +50,7 @@ export const KEYS: Key[] = [
   {
     keys: ["v"],
     meaning: "to the verdict: where bad values began",
-    act: () => document.querySelector<HTMLElement>(".verdict a")?.click(),
+    act: () => document.querySelector<HTMLElement>(".verdict .said a")?.click(),
   },
   { keys: ["["], meaning: "one step back", act: () => stepBy(-1) },
   { keys: ["]"], meaning: "one step forward", act: () => stepBy(1) },

@@ -18,6 +18,7 @@ export interface Point {
 export interface Curve {
   name: string;
   points: Point[];
+  onRemove?: () => void; // without it the curve stays
 }
 
 interface Props {
@@ -27,14 +28,13 @@ interface Props {
   isLog?: boolean;
   hasBand?: boolean;
   onStep: (step: number) => void;
-  onRemove?: (at: number) => void;
 }
 
 const LEFT = 58;
 const BOTTOM = 20;
 const TOP = 14;
 
-export function Plot({ title, curves, step, isLog, hasBand, onStep, onRemove }: Props) {
+export function Plot({ title, curves, step, isLog, hasBand, onStep }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const svg = useRef<SVGSVGElement>(null);
   const { width, height } = useSize(box, { width: 340, height: 180 });
@@ -139,8 +139,8 @@ export function Plot({ title, curves, step, isLog, hasBand, onStep, onRemove }: 
               </svg>
               {curve.name}
               {chosen && <b>{chosen.bad ? `bad ×${count(chosen.bad)}` : number(chosen.value)}</b>}
-              {onRemove && (
-                <button class="icon" aria-label={`Take ${curve.name} out of the plot`} onClick={() => onRemove(at)}>
+              {curve.onRemove && (
+                <button class="icon" aria-label={`Take ${curve.name} out of the plot`} onClick={curve.onRemove}>
                   ×
                 </button>
               )}

@@ -157,5 +157,6 @@ export const rows = new Rows();
 
 /** Addresses of the whole listing as a file. */
 export function exportAddress(format: "csv" | "parquet"): string {
-  return ofTrace(viewed.trace.value, `export/tensors.${format}`, { where: filter.value });
+  const { process, where, execution, file, line } = listing.value;
+  return ofTrace(viewed.trace.value, `export/tensors.${format}`, { process, where, execution, source: file, line });
 }

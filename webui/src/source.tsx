@@ -56,13 +56,24 @@ export function Source() {
       }
     >
       {(data) =>
-        !data.is_kept && !data.lines.length ? (
-          <div class="empty">The text of {fileName(file)} was not kept.</div>
-        ) : (
-          <Lines file={file} lines={data.lines} chosen={line} />
-        )
+        data.is_kept ? <Lines file={file} lines={data.lines} chosen={line} /> : <Unkept data={data} chosen={line} />
       }
     </Show>
+  );
+}
+
+/** A file whose text the trace does not hold, as of libraries: which of its lines made ops can be told all the same. */
+function Unkept({ data, chosen }: { data: SourceText; chosen: number | null }) {
+  const made = data.lines.filter((line) => line.ops.length > 0);
+  const at = `${fileName(data.file)}${chosen === null ? "" : `:${chosen}`}`;
+  return (
+    <>
+      <p class="facts dim">
+        {at}: only the text of your own files is kept in a trace
+        {made.length ? `; ${plural(made.length, "line")} of this one made ops` : ""}.
+      </p>
+      <Lines file={data.file} lines={made} chosen={chosen} />
+    </>
   );
 }
 

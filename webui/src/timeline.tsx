@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
 import { prepare } from "./canvas";
 import { scheme } from "./colours";
-import { goStep, PARTS, steps, timeline } from "./focus";
+import { goStep, isHarmless, PARTS, steps, timeline } from "./focus";
 import { count, number, seconds } from "./format";
 import { useLoad } from "./load";
 import { Pane, Show } from "./panes";
@@ -127,12 +127,12 @@ function Drawing({ canvas, data, all, loss, isAwaited, range, whole, show }: Dra
   useLayoutEffect(() => {
     const context = prepare(canvas.current!, size.width, size.height);
     drawLoss(context, loss, isAwaited, place, size.height - BAND - MAP - 24);
-    drawBoxes(context, data.parts, place, size.height - BAND - MAP - 20);
+    drawBoxes(context, data.parts, place, size.height - BAND - MAP - 20, isHarmless.value);
     drawSteps(context, range, place, size);
-    drawMap(context, all.parts, range, whole, size, right);
+    drawMap(context, all.parts, range, whole, size, right, isHarmless.value);
     if (step !== null && step >= range.first && step <= range.last)
       drawChosen(context, place(step), place(step + 1), size);
-  }, [data, all, loss, isAwaited, range.first, range.last, step, size.width, size.height, scheme.value]);
+  }, [data, all, loss, isAwaited, range.first, range.last, step, size.width, size.height, scheme.value, isHarmless.value]);
 
   useEffect(() => {
     const element = canvas.current!;
@@ -224,7 +224,7 @@ function tell(one: Part, loss: number | null): string {
   return [
     one.first === one.last ? `step ${count(one.first)}` : `steps ${count(one.first)}–${count(one.last)}`,
     `${count(one.rows)} tensors`,
-    one.bad ? `${count(one.bad)} bad` : "",
+    one.bad ? `${count(one.bad)} ${isHarmless.value ? "benign" : "bad"}` : "",
     ...others.map(([kind, number]) => `${count(number)} ${kind.replace("_", " ")}`),
     loss !== null ? `loss ${number(loss)}` : "",
     one.seconds ? seconds(one.seconds) : "",

@@ -89,11 +89,17 @@ export function drawLoss(
   }
 }
 
-export function drawBoxes(context: Context, parts: Part[], place: (step: number) => number, top: number): void {
+export function drawBoxes(
+  context: Context,
+  parts: Part[],
+  place: (step: number) => number,
+  top: number,
+  isHarmless: boolean,
+): void {
   for (const one of parts) {
     const [from, to] = [place(one.first), place(one.last + 1)];
     const width = Math.max(1, to - from - (to - from > 4 ? 1 : 0));
-    if (one.bad) {
+    if (one.bad && !isHarmless) {
       context.fillStyle = colour("--nan");
       context.fillRect(from, top, width, BAND);
       context.fillStyle = colour("--ground");
@@ -101,6 +107,8 @@ export function drawBoxes(context: Context, parts: Part[], place: (step: number)
     } else {
       context.fillStyle = colour(one.rows ? "--zero-ground" : "--line");
       context.fillRect(from, one.rows ? top : top + BAND - 2, width, one.rows ? BAND : 2);
+      context.fillStyle = colour("--dim");
+      if (one.bad && width >= 9) context.fillText("○", from + width / 2 - 4, top + 11);
     }
     if (hasOthers(one)) {
       context.fillStyle = colour("--warn");
@@ -137,6 +145,7 @@ export function drawMap(
   whole: Range,
   size: { width: number; height: number },
   right: number,
+  isHarmless: boolean,
 ): void {
   const top = size.height - MAP;
   const place = (step: number) =>
@@ -144,13 +153,14 @@ export function drawMap(
   context.fillStyle = colour("--raised");
   context.fillRect(LEFT, top, right - LEFT, MAP - 2);
   for (const one of parts) {
-    if (!one.bad && !hasOthers(one)) continue;
-    context.fillStyle = colour(one.bad ? "--nan" : "--warn");
+    const isBad = one.bad > 0 && !isHarmless;
+    if (!isBad && !hasOthers(one)) continue;
+    context.fillStyle = colour(isBad ? "--nan" : "--warn");
     context.fillRect(
       place(one.first),
-      top + (one.bad ? 1 : 5),
+      top + (isBad ? 1 : 5),
       Math.max(1.5, place(one.last + 1) - place(one.first)),
-      MAP - (one.bad ? 4 : 8),
+      MAP - (isBad ? 4 : 8),
     );
   }
   context.strokeStyle = colour("--accent");

@@ -6,13 +6,13 @@ import { overview, verdict } from "./focus";
 import { count, fileName, plural } from "./format";
 import { Failure } from "./panes";
 import { underlined } from "./underline";
-import type { HealthAlert, Link, Origin, Verdict } from "./types";
+import type { Benign, HealthAlert, Link, Origin, Verdict } from "./types";
 import { go, hashOf, NOTHING, viewed, type View } from "./view";
 
 export function VerdictBar() {
   const { data, error, isLoading } = verdict.value;
   // What is going to be said of bad values takes more room: it is kept free, so that nothing jumps.
-  const kind = data?.verdict ?? (overview.value.data?.bad ? "awaited" : "");
+  const kind = `${data?.verdict ?? ""}${overview.value.data?.bad ? " roomy" : ""}`;
   return (
     <section class={`verdict ${kind}`} aria-label="Verdict" aria-busy={isLoading}>
       <div class="said">
@@ -130,7 +130,33 @@ function Said({ verdict }: { verdict: Verdict }) {
           all of them, with their numbers, lines and graphs.
         </p>
       )}
+      <Harmless places={verdict.benign} />
       <Notes notes={verdict.coverage.notes} />
+    </>
+  );
+}
+
+const MOST_HARMLESS = 3;
+
+/** Where bad values were as they should be. */
+function Harmless({ places }: { places: Benign[] }) {
+  return (
+    <>
+      {places.slice(0, MOST_HARMLESS).map((one) => {
+        const to: Partial<View> = { ...NOTHING, seq: one.seq, step: one.step >= 0 ? one.step : viewed.step.value };
+        return (
+          <p key={one.seq}>
+            <span class="dim">no harm</span>{" "}
+            <a href={hashOf(to)} onClick={follow(to)}>
+              {one.file ? `${fileName(one.file)}:${one.line}` : one.op_type}
+            </a>{" "}
+            {one.reason}
+          </p>
+        );
+      })}
+      {places.length > MOST_HARMLESS && (
+        <p class="dim">{plural(places.length - MOST_HARMLESS, "more such place")} among the benign alerts.</p>
+      )}
     </>
   );
 }

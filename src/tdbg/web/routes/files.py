@@ -21,8 +21,21 @@ from tdbg.query.trace import Trace
 from tdbg.report.page import build
 from tdbg.store.format import SCHEMAS
 from tdbg.store.sql import record_batches
-from tdbg.web.route import ANYTHING, Answer, Asked, Parameter, Refused, Route, listing, maybe, record, text, whole
-from tdbg.web.routes.tensors import WHERE
+from tdbg.web.route import (
+    ANYTHING,
+    PROCESS,
+    Answer,
+    Asked,
+    Parameter,
+    Refused,
+    Route,
+    listing,
+    maybe,
+    record,
+    text,
+    whole,
+)
+from tdbg.web.routes.tensors import WHERE, ops_of_line
 
 _CHUNK = 20_000
 _PIECE = 1 << 18
@@ -36,15 +49,35 @@ def export(asked: Asked) -> Answer:
     table, _, ending = asked["file"].rpartition(".")
     if table not in TABLES or ending not in ("csv", "parquet"):
         raise Refused(404, "there is no such table", f"there are {', '.join(TABLES)}, each as .csv and .parquet")
-    trace = asked.trace.apart()
-    schema, batches = _batches(trace, table, asked["where"])
+    only = _only(asked) if table == "tensors" else expressions.Answer("true", [])
+    schema, batches = _batches(asked.trace.apart(), table, asked["where"], only)
     file = f"{asked.trace.id}-{table}.{ending}"
     if ending == "csv":
         return Answer(_csv(schema, batches), "text/csv; charset=utf-8", file)
     return Answer(_parquet(schema, batches), "application/vnd.apache.parquet", file)
 
 
-def _batches(trace: Trace, table: str, where: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def _only(asked: Asked) -> expressions.Answer:
+    """What the page's table is narrowed to besides its filter: a process, an execution, what a line made."""
+    if asked["process"] is None and asked["execution"] is None and not asked["source"]:
+        return expressions.Answer("true", [])
+    process = asked.process()
+    conditions = ["t.process = ?"]
+    parameters: list[Any] = [process]
+    if asked["execution"] is not None:
+        conditions.append("t.execution = ?")
+        parameters.append(asked["execution"])
+    if asked["source"]:
+        with asked.trace.lock:
+            ops = ops_of_line(asked.trace, process, asked["source"], asked["line"])
+        conditions.append("list_contains(?, t.op)")
+        parameters.append(list(ops))
+    return expressions.Answer(" AND ".join(conditions), parameters)
+
+
+def _batches(
+    trace: Trace, table: str, where: str, only: expressions.Answer
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """The first is read at once: what is wrong with a filter shows then, and not in the middle of a file."""
     if where and table != "tensors":
         raise Refused(400, f"{table} cannot be filtered", "where goes with tensors")
@@ -52,8 +85,10 @@ def _batches(trace: Trace, table: str, where: str) -> tuple[pa.Schema, Iterator[
     sql, parameters = f"SELECT * FROM {table}", []
     if table == "tensors":
         answer = expressions.parse(where).sql() if where else expressions.Answer("true", [])
-        sql = f"SELECT t.*, o.name, o.type FROM tensors t JOIN ops o USING (process, op) WHERE {answer.sql}"
-        sql, parameters = f"{sql} ORDER BY t.process, t.seq" if where else sql, answer.parameters
+        sql = "SELECT t.*, o.name, o.type FROM tensors t JOIN ops o USING (process, op)"
+        sql = f"{sql} WHERE ({answer.sql}) AND {only.sql}"
+        is_part = bool(where or only.parameters)
+        sql, parameters = f"{sql} ORDER BY t.process, t.seq" if is_part else sql, answer.parameters + only.parameters
     try:
         reader = record_batches(connection, sql, parameters, _CHUNK)
         first = next(reader, None)
@@ -122,7 +157,13 @@ ROUTES = (
         "A table as a file, such as tensors.csv or ops.parquet",
         export,
         kind="application/octet-stream",
-        parameters=(WHERE,),
+        parameters=(
+            WHERE,
+            PROCESS,
+            Parameter("execution", "of tensors only those of this execution", least=-1),
+            Parameter("source", "of tensors only those of ops that this file made", "text", default=""),
+            Parameter("line", "and of these only those of this line"),
+        ),
     ),
     Route(
         "/api/t/{trace}/report.html",

@@ -53,10 +53,15 @@ def _wanted(asked: Asked, process: int) -> Wanted:
     names = ("where", "step", "run", "execution", "graph", "op", "sort")
     wanted = {name: asked[name] for name in names} | {"descending": asked["desc"]}
     if asked["file"]:
-        _, made = asked.trace.scene(process).read.sources.ops_by_line(asked["file"])
-        lines = [asked["line"]] if asked["line"] is not None else list(made)
-        wanted["ops"] = tuple(sorted({op for line in lines for op in made.get(line, ())}))
+        wanted["ops"] = ops_of_line(asked.trace, process, asked["file"], asked["line"])
     return Wanted(**wanted)
+
+
+def ops_of_line(trace: ServedTrace, process: int, file: str, line: int | None) -> tuple[int, ...]:
+    """Those that a line made, or all lines of a file. Only while the trace's lock is held."""
+    _, made = trace.scene(process).read.sources.ops_by_line(file)
+    lines = [line] if line is not None else list(made)
+    return tuple(sorted({op for one in lines for op in made.get(one, ())}))
 
 
 def tensor(asked: Asked) -> dict[str, Any]:
