@@ -123,13 +123,14 @@ def test_the_whole_graph_by_scope_and_colour(page: Page, address: str) -> None:
     page.click("#pane-structure a.node", "first")
     page.click("#pane-structure a.node", "Tensordot/")
     page.wait("document.querySelector('#pane-structure svg').textContent.includes('MatMul')", "its ops")
-    fills = "[...document.querySelectorAll('#pane-structure .node rect')].map(r => r.getAttribute('fill')).join()"
-    by_health = page.value(fills)
+    nodes = "[...document.querySelectorAll('#pane-structure .node')]"
+    drawn = f"{nodes}.map(n => n.querySelector('rect').getAttribute('fill') + n.textContent).join()"
+    by_health = page.value(drawn)
     page.choose("[aria-label='Colour by']", "norm")
-    page.wait(f"{fills} !== {by_health!r}", "other colours")
-    by_norm = page.value(fills)
+    page.wait(f"{drawn} !== {by_health!r}", "other colours and numbers")
+    by_norm = page.value(drawn)
     page.choose("[aria-label='Colour by']", "range")
-    page.wait(f"![{by_norm!r}, {by_health!r}].includes({fills})", "other colours again")
+    page.wait(f"![{by_norm!r}, {by_health!r}].includes({drawn})", "others again")
     page.click(".crumbs button", "all")
     page.wait("!new URLSearchParams(location.hash.slice(1)).get('scope')", "the top")
     page.click("#pane-structure button[aria-label=Larger]")

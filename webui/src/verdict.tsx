@@ -150,7 +150,7 @@ function Harmless({ places }: { places: Benign[] }) {
             <a href={hashOf(to)} onClick={follow(to)}>
               {one.file ? `${fileName(one.file)}:${one.line}` : one.op_type}
             </a>{" "}
-            {one.reason}
+            {one.text}
           </p>
         );
       })}
