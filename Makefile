@@ -11,7 +11,7 @@ STAMP215 := $(VENV215)/.ready
 NODE_STAMP := webui/node_modules/.ready
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test test-tf215 lint web page-tools browser bench clean
+.PHONY: demo test terminal test-tf215 lint web page-tools browser bench clean
 
 # Tests use exactly the locked versions; the package itself is installed in place, with its C extension.
 $(STAMP): requirements/test.txt pyproject.toml setup.py $(wildcard src/tdbg/native/*.c src/tdbg/native/*.h)
@@ -47,13 +47,23 @@ browser:
 	else echo "no Chromium: the tests that look at the page in a browser are skipped; to have them: sudo apt-get install $(BROWSER)"; fi
 
 page-tools:
-	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory $(NODE_STAMP); \
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory $(NODE_STAMP) || \
+		echo "npm cannot install what builds the page: the tests that build it are skipped"; \
 	else echo "no npm: the tests that build the page are skipped"; fi
 
 demo: $(STAMP)
 	$(BIN)/tdbg demo
 
-test: $(STAMP) lint page-tools browser
+# Others look at the screen in a terminal of some size.
+terminal:
+	@if command -v tmux > /dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		export DEBIAN_FRONTEND=noninteractive; \
+		{ apt-get install -qy --no-install-recommends tmux || { apt-get update -q && apt-get install -qy --no-install-recommends tmux; }; } \
+		|| echo "tmux could not be installed: the tests of the screen in a terminal are skipped"; \
+	else echo "no tmux: the tests of the screen in a terminal are skipped; to have them: sudo apt-get install tmux"; fi
+
+test: $(STAMP) lint page-tools browser terminal
 	$(BIN)/python -m pytest -n 2
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then \
 		echo "tests/tf215 skipped: tf.estimator needs TensorFlow 2.15, and that needs Python 3.11: make PYTHON=python3.11 test"; \
@@ -73,6 +83,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/store.py --rows 10000000
 	$(BIN)/python benchmarks/debug_events.py
 	$(BIN)/python benchmarks/why.py
+	$(BIN)/python benchmarks/shell.py
 	$(BIN)/python benchmarks/web.py
 	$(BIN)/python benchmarks/session.py
 	$(BIN)/python benchmarks/overhead.py

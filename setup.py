@@ -6,8 +6,9 @@ from glob import glob
 from setuptools import Extension, setup
 
 SOURCES = [
-    "summary.c", "events.c", "executions.c", "shapes.c", "stacks.c", "check.c", "remembered.c", "debug_events.c",
-    "tensorflow_api.c", "tensorflow_op.c", "held.c", "session_op.c", "module.c",
+    "summary.c", "events.c", "executions.c", "shapes.c", "stacks.c", "check.c", "remembered.c", "condition.c",
+    "breaks.c", "debug_events.c", "tensorflow_api.c", "tensorflow_op.c", "held.c", "session_op.c", "terminal_guard.c",
+    "module.c",
 ]  # fmt: skip
 
 setup(

@@ -25,6 +25,7 @@ WAYS = {
     "tdbg-health": "tdbg health",
     "tdbg-numerics": "tdbg numerics",
     "tdbg-check": "tdbg check, not recording",
+    "tdbg-break": "tdbg numerics, and a condition",
     "v2-NO_TENSOR": "Debugger V2 NO_TENSOR",
     "v2-CURT_HEALTH": "Debugger V2 CURT_HEALTH",
     "v2-FULL_HEALTH": "Debugger V2 FULL_HEALTH",
@@ -52,7 +53,9 @@ def switch_on(way: str, folder: str) -> None:
     elif way in ("imported", "disabled") or way.startswith("tdbg-"):
         import tdbg
 
-        if way.startswith("tdbg-"):
+        if way == "tdbg-break":  # which is never met
+            tdbg.enable(f"{folder}/{way}.tdbg", break_on="nan > 0 or max_abs > 1e30")
+        elif way.startswith("tdbg-"):
             tdbg.enable(f"{folder}/{way}.tdbg", mode=way.removeprefix("tdbg-"))
         elif way == "disabled":
             tdbg.enable(f"{folder}/{way}.tdbg")

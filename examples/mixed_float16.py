@@ -18,9 +18,7 @@ inputs = (rng.normal(size=(256, 32)) * 800).astype(np.float32)
 targets = rng.normal(size=(256, 1)).astype(np.float32)
 
 tf.keras.utils.set_random_seed(4)
-model = tf.keras.Sequential(
-    [tf.keras.layers.Dense(256), EnergyShare(), tf.keras.layers.Dense(1, dtype="float32")]
-)
+model = tf.keras.Sequential([tf.keras.layers.Dense(256), EnergyShare(), tf.keras.layers.Dense(1, dtype="float32")])
 model.compile(optimizer=tf.keras.optimizers.SGD(0.01), loss="mse")
 history = model.fit(inputs, targets, batch_size=64, epochs=1, verbose=0)
 print("loss:", history.history["loss"][-1])

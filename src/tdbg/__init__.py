@@ -3,11 +3,18 @@
 from typing import Any
 
 from tdbg.errors import TdbgError
-from tdbg.recording import disable, enable, step, watch
+from tdbg.recording import breakpoint, disable, enable, step, watch
 from tdbg.recording import open_trace as open
 
 __version__ = "0.1.0"
-__all__ = ["TdbgError", "__version__", "disable", "enable", "open", "step", "watch"]
+__all__ = ["TdbgError", "__version__", "breakpoint", "disable", "enable", "open", "step", "watch"]
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext tdbg``: the magics ``%tdbg`` and ``%%tdbg``."""
+    from tdbg.notebook.magics import Magics
+
+    Magics(shell).register()
 
 
 def __getattr__(name: str) -> Any:

@@ -21,6 +21,7 @@ examples:
   tdbg run train.py --epochs 3      record a program; at its end, the line where NaN began
   tdbg run -o run.tdbg -m my.train  the same for a module, into a trace of that name
   tdbg why                          explain the newest trace of this folder again
+  tdbg shell                        look around in it: tensors, ops, lines
   tdbg sql "SELECT type, count(*) FROM ops GROUP BY type"
 
 tdbg COMMAND --help tells more."""

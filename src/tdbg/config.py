@@ -2,6 +2,7 @@
 
 TDBG_MODE      none, health (default with check), numerics (default), shape, full or edges
 TDBG_OUTPUT    where the trace goes
+TDBG_BREAK     a condition that holds the program, such as nan > 0; as --break
 TDBG_IGNORE    health rules that tdbg run and tdbg why do not ask, separated by commas
 TDBG_STATE     folder for the settings and the history of the debugger's prompt
 TDBG_NATIVE    0 switches the compiled extension off
@@ -12,11 +13,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from tdbg.errors import TdbgError
+from tdbg.expressions import parse
 from tdbg.model import Mode
 
 
@@ -42,6 +45,7 @@ class Config:
     values_when_bad: bool = True
     drop_when_full: bool = False
     check: bool = False  # stop the program at the first bad value
+    break_on: tuple[str, ...] = ()  # hold the program where one of these conditions is met
     xla: str = "off"  # "keep": functions that XLA compiles stay compiled and are seen from outside only
     queue_events: int = 1 << 16
     flush_seconds: float = 0.1
@@ -83,6 +87,10 @@ def parse_steps(text: str) -> tuple[int, int | None]:
     return first, last
 
 
+def _conditions(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
 def _check(config: Config) -> Config:
     for name in ("ops", "names", "dtypes", "files", "op_regex"):
         pattern = getattr(config, name)
@@ -98,6 +106,10 @@ def _check(config: Config) -> Config:
         raise TdbgError(f"unknown choice {config.xla!r} for xla; choose one of: off, keep")
     if config.mode == Mode.EDGES and config.check:
         raise TdbgError("mode edges does not look inside functions, and check stops there; choose one of them")
+    if config.mode == Mode.EDGES and config.break_on:
+        raise TdbgError("mode edges does not look inside functions, and break holds there; choose one of them")
+    for condition in config.break_on:
+        parse(condition)
     return config
 
 
@@ -113,6 +125,7 @@ def make_config(**options: Any) -> Config:
         given["first_step"], given["last_step"] = parse_steps(steps) if isinstance(steps, str) else steps
     usual = Mode.HEALTH if given.get("check") else Mode.NUMERICS  # what stops the program is measured all the same
     given["mode"] = _mode(given["mode"] if "mode" in given else os.environ.get("TDBG_MODE") or usual)
+    given["break_on"] = _conditions(given["break_on"] if "break_on" in given else os.environ.get("TDBG_BREAK") or ())
     output = given.get("output") or os.environ.get("TDBG_OUTPUT")
     given["output"] = Path(output) if output else None
     given.setdefault("strict", os.environ.get("TDBG_STRICT") == "1")

@@ -3,8 +3,9 @@
     nan > 0 and op == "Log"
     max_abs > 1e4 or (name ~ "dense.*" and step in 10:20)
 
-A comparison with a number that was not measured is neither true nor false, as NULL is in SQL, and so is its opposite; a
-filter keeps what is true. ``~`` searches a regular expression. Nothing here evaluates Python.
+A comparison with a number that was not measured, or that there is not (the least of no finite element), is neither true
+nor false, as NULL is in SQL, and so is its opposite; a filter keeps what is true. ``~`` searches a regular expression.
+Nothing here evaluates Python.
 """
 
 from __future__ import annotations
@@ -34,6 +35,12 @@ def _label(kinds: type[DType] | type[Phase], column: str) -> str:
     return f"{[kind.label for kind in kinds]}[{column} + 1]"
 
 
+def _known(column: str) -> str:
+    """SQL for a number of the finite elements, NaN where there are none, which DuckDB calls greater than any other. It
+    is told by the counts: DuckDB believes the statistics of Parquet files, in which there is no NaN."""
+    return f"CASE WHEN coalesce(t.negative + t.zero + t.positive, 1) > 0 THEN {column} END"
+
+
 FIELDS: dict[str, Field] = {
     "nan": Field("number", "t.nan", "how many elements are NaN"),
     "inf": Field("number", "(t.pos_inf + t.neg_inf)", "how many are infinite"),
@@ -43,11 +50,13 @@ FIELDS: dict[str, Field] = {
     "negative": Field("number", "t.negative", "how many are finite and below 0"),
     "positive": Field("number", "t.positive", "how many are finite and above 0"),
     "elements": Field("number", "t.elements", "how many elements there are"),
-    "min": Field("number", "t.min", "the least finite element"),
-    "max": Field("number", "t.max", "the greatest finite element"),
-    "mean": Field("number", "t.mean", "the mean of the finite elements"),
-    "std": Field("number", "t.std", "their standard deviation"),
-    "max_abs": Field("number", "greatest(abs(t.min), abs(t.max))", "the finite element furthest from 0, without sign"),
+    "min": Field("number", _known("t.min"), "the least finite element"),
+    "max": Field("number", _known("t.max"), "the greatest finite element"),
+    "mean": Field("number", _known("t.mean"), "the mean of the finite elements"),
+    "std": Field("number", _known("t.std"), "their standard deviation"),
+    "max_abs": Field(
+        "number", _known("greatest(abs(t.min), abs(t.max))"), "the finite element furthest from 0, without sign"
+    ),
     "step": Field("number", "t.step", "the training step"),
     "iteration": Field("number", "t.iteration", "of the innermost loop around it, -1 outside loops"),
     "slot": Field("number", "t.slot", "which output of its op"),
@@ -140,7 +149,7 @@ class Range:
         return Answer(f"({column} >= ? AND {column} < ?)", [self.first, self.end])
 
     def of(self, event: Mapping[str, Any]) -> bool | None:
-        value = event.get(self.field)
+        value = _side(Name(self.field), event)
         return None if value is None else self.first <= value < self.end
 
 
@@ -203,7 +212,7 @@ def _bounds(root: Any, field: str) -> tuple[float, float]:
         return max(first, second), min(last, end)
     if isinstance(root, Range) and root.field == field:
         return root.first, root.end
-    if isinstance(root, Comparison) and root.left == _Name(field) and isinstance(root.right, float):
+    if isinstance(root, Comparison) and root.left == Name(field) and isinstance(root.right, float):
         value = root.right
         return value if root.mark in ("==", ">", ">=") else -math.inf, value if root.mark in (
             "==",
@@ -224,7 +233,9 @@ class _Token(NamedTuple):
     at: int
 
 
-class _Name(NamedTuple):
+class Name(NamedTuple):
+    """A field on one side of a comparison."""
+
     field: str
 
 
@@ -301,7 +312,7 @@ class _Parser:
             return found
         first = self._next
         left = self._side()
-        if isinstance(left, _Name) and FIELDS[left.field].kind == "truth":
+        if isinstance(left, Name) and FIELDS[left.field].kind == "truth":
             return Truth(left.field)
         mark = self._next
         if self._takes("~", "!~"):
@@ -321,7 +332,7 @@ class _Parser:
 
     def _search(self, first: _Token, left: Any, is_wanted: bool) -> Search:
         pattern = self._take()
-        if not isinstance(left, _Name) or _kind(left) != "text":
+        if not isinstance(left, Name) or _kind(left) != "text":
             raise self._error(first.at, f"{first.text} is no text, so it cannot be searched by ~")
         if pattern.kind != "text":
             raise self._error(pattern.at, 'behind ~ comes a regular expression in quotes, as in name ~ "dense.*"')
@@ -331,7 +342,7 @@ class _Parser:
             raise self._error(pattern.at, f"{pattern.text} is no regular expression: {error}") from None
 
     def _range(self, first: _Token, left: Any) -> Range:
-        if not isinstance(left, _Name) or _kind(left) != "number":
+        if not isinstance(left, Name) or _kind(left) != "number":
             raise self._error(first.at, f"{first.text} is no number, so it cannot be in a range")
         begin = self._number(0.0) if self._next.text != ":" else 0.0
         if not self._takes(":"):
@@ -356,11 +367,11 @@ class _Parser:
             near = difflib.get_close_matches(token.text, FIELDS, 1)
             known = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(FIELDS)}"
             raise self._error(token.at, f"there is no field {token.text!r}; {known}")
-        return _Name(token.text)
+        return Name(token.text)
 
 
 def _kind(side: Any) -> str:
-    return FIELDS[side.field].kind if isinstance(side, _Name) else "text" if isinstance(side, str) else "number"
+    return FIELDS[side.field].kind if isinstance(side, Name) else "text" if isinstance(side, str) else "number"
 
 
 def _unquoted(text: str) -> str:
@@ -369,11 +380,12 @@ def _unquoted(text: str) -> str:
 
 
 def _side(side: Any, event: Mapping[str, Any]) -> Any:
-    return event.get(side.field) if isinstance(side, _Name) else side
+    value = event.get(side.field) if isinstance(side, Name) else side
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _side_sql(side: Any, columns: Mapping[str, str]) -> Answer:
-    return Answer(columns[side.field], []) if isinstance(side, _Name) else Answer("?", [side])
+    return Answer(columns[side.field], []) if isinstance(side, Name) else Answer("?", [side])
 
 
 def _bool(value: Any) -> bool | None:

@@ -25,20 +25,25 @@ def _library_folders() -> tuple[str, ...]:
 _LIBRARIES = _library_folders()
 # Programs to debug, wherever they are installed.
 _PROGRAMS = tuple(os.path.join(os.path.realpath(_HERE), folder) + _SEP for folder in ("demos", "examples"))
+_COMMANDS = ("tdbg", "tdbg.exe", "tdbg-script.py")  # what an installer makes, outside of all libraries
 _LIBRARY_ELSEWHERE = re.compile(r"[/\\](site-packages|dist-packages|lib[/\\]python\d[.\d]*)[/\\]", re.IGNORECASE)
 
 
 def is_own_file(file: str) -> bool:
     """tdbg's own code, which users do not want to see in a stack."""
     path = os.path.realpath(file)
+    if os.path.basename(path) in _COMMANDS:
+        return True
     return path.startswith(os.path.realpath(_HERE) + _SEP) and not path.startswith(_PROGRAMS)
 
 
 def is_user_file(file: str) -> bool:
     """Code that the user wrote: not Python's own, not an installed package, not tdbg. Notebook cells count."""
     if file.startswith("<"):
-        return file.startswith(("<ipython-input", "<string>", "<stdin>"))
+        return file.startswith(("<ipython-input", "<cell ", "<string>", "<stdin>"))
     path = os.path.realpath(file)
+    if os.path.basename(path) in _COMMANDS:
+        return False
     return path.startswith(_PROGRAMS) or (not path.startswith(_LIBRARIES) and f"{_SEP}site-packages{_SEP}" not in path)
 
 

@@ -50,7 +50,8 @@ class _Recording:
 
         self.listener = import_module(LISTENERS[framework]).start(self.config)
         with faults.guard("following spawned children"):
-            self._undo = children.follow_spawned(replace(self.config, output=self.listener.path))
+            config = replace(self.config, output=self.listener.path, break_on=())  # children are not held
+            self._undo = children.follow_spawned(config)
 
     def stop(self, **end: Any) -> None:
         self._undo()
@@ -227,6 +228,23 @@ def step(number: int | None = None) -> None:
     """Says that a training step begins: the next one, or the given number. Without it steps are found by themselves."""
     if _current is not None and _current.listener is not None:
         _current.listener.step(number)
+
+
+def breakpoint() -> None:
+    """Holds the program here, at tdbg's prompt, with the tensors among the local variables. In a ``tf.function`` it is
+    held whenever the function runs past this place."""
+    from tdbg.capture import faults
+
+    if _current is not None and _current.listener is not None:
+        with faults.guard("holding the program at a breakpoint"):
+            _current.listener.breakpoint(sys._getframe(1))
+    elif _current is None and not _said_at:
+        _said_at.append(True)
+        faults.say("tdbg.breakpoint() is passed over: tdbg is off (start it with tdbg run, or tdbg.enable())")
+
+
+breakpoint.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph calls it as it is, without converting it
+_said_at: list[bool] = []
 
 
 def current_path() -> Path | None:

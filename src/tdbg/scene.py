@@ -81,7 +81,8 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One op and what is around it. ``written_as``: the user's name, where the runtime made another of it."""
+    """One op and what is around it. ``written_as``: the user's ops, where the runtime made another of
+    them: ``hidden/Relu (Relu), hidden/MatMul (MatMul)``."""
 
     name: str
     op_type: str

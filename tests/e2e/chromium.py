@@ -106,6 +106,20 @@ class Page:
     def _ask(self, method: str, **parameters: Any) -> dict[str, Any]:
         return self._wire.ask(method, self._session, **parameters)
 
+    @contextmanager
+    def inside_frame(self) -> Iterator[None]:
+        """Looks at the page in the frame of another site, which has a process of its own."""
+        end, outside = time.monotonic() + PATIENCE, self._session
+        while not (found := self._wire.ask("Target.getTargets", filter=[{"type": "iframe"}])["targetInfos"]):
+            assert time.monotonic() < end, "there is no such frame"
+            time.sleep(0.05)
+        attached = self._wire.ask("Target.attachToTarget", targetId=found[0]["targetId"], flatten=True)
+        self._session = attached["sessionId"]
+        try:
+            yield
+        finally:
+            self._session = outside
+
     # ---- what happened
 
     def _told(self, method: str) -> list[dict[str, Any]]:

@@ -34,6 +34,7 @@ def run_examples(folder: Path, *calls: str, typed: dict[str, str] | None = None)
     ``typed`` has what the prompt of a call reads, commands between semicolons.
     """
     environment = os.environ | {"PYTHONPATH": SOURCE, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1"}
+    environment["TDBG_STATE"] = str(folder / "state")
     work = json.dumps([[call, (typed or {}).get(call, "")] for call in calls])
     ran = subprocess.run(
         [sys.executable, __file__], cwd=folder, env=environment, input=work, capture_output=True, text=True, timeout=240

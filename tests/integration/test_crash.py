@@ -382,7 +382,7 @@ def test_the_same_place_twice(tmp_path: Path, ended: dict[str, tuple[Path, Resul
     assert Trace.open(tmp_path / name).processes[0].name == first
     forced = tdbg_run(["--force", "-o", name, "train.py"], tmp_path)
     assert (forced.status, forced.out) == (0, "6.0\n")
-    assert forced.err.endswith(f"next:  tdbg info '{name}'\n")
+    assert forced.err.endswith(f"next:  tdbg info '{name}'   or   tdbg serve '{name}'\n")
     assert first not in [process.name for process in Trace.open(tmp_path / name).processes]
     assert main(["info", str(tmp_path / name)]) == 0
 

@@ -15,15 +15,17 @@ from pathlib import Path
 import pytest
 
 from tdbg import commands
+from tdbg.shell.pages import RECORD
 from tdbg.store.format import SCHEMAS
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/shell").glob("*.md"))]
 OTHER_PAGES = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
 
 # The program that a page calls train.py.
 PROGRAMS = {"README.md": "keras_fit.py", "quickstart.md": "gradient_only.py", "run.md": "eager_loop.py"}
 PROGRAMS |= {"rules.md": "dead_relu.py", "diff.md": "dead_relu.py"}
+PROGRAMS |= {"tensorboard.md": "eager_loop.py"}
 PROGRAMS |= {"debugger_v2.md": "debugger_v2_tutorial.py", "sessions.md": "session.py"}
 
 # Commands that are shown and not run here, each with the reason. Whoever adds one says why.
@@ -31,6 +33,7 @@ NOT_RUN = {
     "make demo": "sets up an environment; what it then runs, tdbg demo, is run",
     "make test": "is what runs this test",
     "pip install .": "would install over the environment that runs this test",
+    "tensorboard --logdir logs": "runs until it is ended; test_tensorboard.py runs it",
 }
 
 # Numbers of a shown output may differ from those that are printed, but not behind "exact output".
@@ -83,17 +86,17 @@ def blocks_of(page: Path) -> list[Block]:
 # ---- running
 
 
-def environment() -> dict[str, str]:
+def environment(folder: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name != "COLUMNS" and not name.startswith("TDBG_")}
     path = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
-    return {**kept, "PATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    return {**kept, "PATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STATE": str(folder / "state")}
 
 
 def run(words: list[str], folder: Path) -> str:
     ran = subprocess.run(
         words,
         cwd=folder,
-        env=environment(),
+        env=environment(folder),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -124,6 +127,13 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, run(["tdbg", "demo"], folder)
 
 
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The trace that the pages of docs/shell look at, recorded once."""
+    folder = tmp_path_factory.mktemp("recorded")
+    return folder, run(["bash", "-c", RECORD], folder)
+
+
 def run_python(blocks: list[Block], folder: Path) -> list[str]:
     """All Python of a page as one program; gives what each block printed."""
     between = "<<< next block >>>"
@@ -136,7 +146,8 @@ def run_python(blocks: list[Block], folder: Path) -> list[str]:
 
 
 def plain(line: str) -> str:
-    """A line without what differs from run to run and from machine to machine: its numbers and its spaces."""
+    """A line without what differs from run to run and from machine to machine: its numbers, spaces and folders."""
+    line = re.sub(r"(?<![\w.…])/(?:[^\s:\"'/]+/)+", "/…/", line)
     line = re.sub(r"-?\d[\d,]*(\.\d*)*(e[+-]?\d+)?", "0", line)
     return re.sub(r"─+", "─", " ".join(line.split()))
 
@@ -162,16 +173,19 @@ def missing_line(shown: list[str], printed: str, form: Callable[[str], str] = pl
     return None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_says_what_really_happens(page: Path, demo: tuple[Path, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_says_what_really_happens(page: Path, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     blocks = blocks_of(page)
     if page.name in PROGRAMS:
         shutil.copy(ROOT / "examples" / PROGRAMS[page.name], tmp_path / "train.py")
     printed = {}
     for block in blocks:
         if block.commands == "tdbg demo":
-            shutil.copytree(demo[0], tmp_path, dirs_exist_ok=True)
-            printed[block.line] = demo[1]
+            folder, printed[block.line] = request.getfixturevalue("demo")
+            shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+        elif block.commands == RECORD:
+            folder, printed[block.line] = request.getfixturevalue("recorded")
+            (tmp_path / "mnist.tdbg").symlink_to(folder / "mnist.tdbg")
         elif block.kind != "python":
             printed[block.line] = run_shell(block, tmp_path)
     python = [block for block in blocks if block.kind == "python"]
@@ -202,7 +216,7 @@ def test_the_comparison_sees_other_words() -> None:
 # ---- pages beside the code
 
 
-@pytest.mark.parametrize("page", [*PAGES, *OTHER_PAGES], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *OTHER_PAGES], ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text)]
@@ -210,7 +224,7 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("page", [*PAGES, *OTHER_PAGES], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *OTHER_PAGES], ids=lambda page: str(page.relative_to(ROOT)))
 def test_lines_are_short_outside_tables_and_outputs(page: Path) -> None:
     text = re.sub(r"^```text.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     assert not [line for line in text.splitlines() if len(line) > 120 and not line.startswith("|")]

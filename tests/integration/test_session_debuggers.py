@@ -18,8 +18,9 @@ import tensorflow as tf
 from event_listener import EventListener
 from tensorflow.core.framework import graph_pb2
 
+from tdbg.capture.control import Action
+from tdbg.scene import Selection
 from tdbg.tensorflow import debug as tf_debug
-from tdbg.tensorflow.session.prompt import Action
 
 v1 = tf.compat.v1
 
@@ -34,6 +35,12 @@ def net():
         step = v1.train.get_or_create_global_step()
         train = v1.assign_add(step, 1, name="train")
         yield {"x": x, "log": log, "loss": loss, "step": step, "train": train}
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path_factory, monkeypatch):
+    """The prompt keeps its history apart from the user's."""
+    monkeypatch.setenv("TDBG_STATE", str(tmp_path_factory.mktemp("state")))
 
 
 @pytest.fixture
@@ -69,7 +76,7 @@ def test_run_and_run_until_a_filter_passes(net, commands, capsys):
     assert 'dumped tensor(s) passing filter "has_inf_or_nan":' in said
     assert "first bad tensor: log:0, -inf ×1 of 1" in said
     assert "test_session_debuggers.py:" in said and "# the line of the log" in said
-    assert said.count("Session.run() call #4:") == 1
+    assert said.count("run #4: 1 fetch (loss:0); 1 feed (x:0)\n") == 2  # the headline, and run_info
     assert set(glob.glob("/tmp/tfdbg_*")) <= before
 
 
@@ -77,15 +84,13 @@ class Answers:
     """A prompt that gives prepared answers and keeps what it was asked."""
 
     def __init__(self, *actions):
-        self.actions, self.asked = list(actions), []
+        self.actions, self.asked, self.firsts = list(actions), [], []
 
-    def run_start(self, info):
-        self.asked.append(("start", info.number))
-        return self.actions.pop(0)
-
-    def run_end(self, info):
-        names = sorted(datum.node_name for datum in info.dump.dumped_tensor_data) if info.dump else None
-        self.asked.append(("end", info.start.number, names))
+    def ask(self, pause):
+        names = sorted(seen.node for seen in pause.scene.tensors(Selection()))
+        number = pause.scene.moment.number
+        self.firsts.append(pause.first)
+        self.asked.append((pause.kind, number, names) if names else (pause.kind, number))
         return self.actions.pop(0)
 
 
@@ -96,10 +101,10 @@ def test_which_runs_are_debugged(net):
     with session_of(net) as session:
         wrapper = tf_debug.LocalCLIDebugWrapperSession(session, prompt=prompt)
         run_values(wrapper, net, [1] * 4)
-        assert prompt.asked[:2] == [("start", 1), ("start", 2)]
-        assert [asked[:2] for asked in prompt.asked[2:]] == [("end", 4)]
+        assert prompt.asked[:2] == [("run-start", 1), ("run-start", 2)]
+        assert [asked[:2] for asked in prompt.asked[2:]] == [("run-end", 4)]
         run_values(wrapper, net, [1] * 3)
-        assert prompt.asked[3:] == [("start", 7), ("end", 7, ["log"])]
+        assert prompt.asked[3:] == [("run-start", 7), ("run-end", 7, ["log"])]
 
 
 def test_run_options_at_the_prompt(net, commands, capsys):
@@ -107,16 +112,15 @@ def test_run_options_at_the_prompt(net, commands, capsys):
         wrapper = tf_debug.LocalCLIDebugWrapperSession(session, ui_type="curses")
         wrapper.add_tensor_filter("my_filter", lambda datum, tensor: len(tensor.shape) == 0 and tensor == 0.0)
         commands(
-            "bogus", "run -f nothing", "run -fenn x", "run -t 0", "run --bogus", "run 'open", "help", "",
+            "bogus", "run -f nothing", "run -fenn x", "run -t 0", "run --bogus", "run 'open", "help run", "",
             "run -f my_filter -fenn train", "run -p", "run --op_type_filter Log", "run --tensor_dtype_filter int.*",
         )  # fmt: skip
         assert run_values(wrapper, net, [4, 1, 1, 1, 1, 1])[1:] == [0] * 5
     said, errors = capsys.readouterr()
     assert said.count("ERROR: ") == 6 and 'tensor filter "nothing" does not exist' in said
     assert "-p, --profile" in said
-    assert "run-end: run #1" not in said and '1 dumped tensor(s) passing filter "my_filter"' in said
-    assert "µs in ops; the slowest:" in said  # run -p
-    assert re.search(r"µs  Log +log  test_session_debuggers.py:\d+\n", said)
+    assert "run-end: run #1" not in said and re.search(r'1 of \d+ dumped tensor\(s\) passing filter "my_filter"', said)
+    assert re.search(r"\nlog +Log .*test_session_debuggers.py:\d+\(net\)\n", said)  # run -p
     assert "run-end: run #4: 1 fetch (loss:0); 1 feed (x:0)\n1 dumped tensor(s)" in said
     assert errors.count("the program goes on without the debugger") == 1
 
@@ -125,9 +129,9 @@ def test_the_dump_root_is_used_and_emptied(net, tmp_path):
     seen = []
 
     class Looking(Answers):
-        def run_end(self, info):
+        def ask(self, pause):
             seen.extend(path for path in glob.glob(f"{tmp_path}/dumps/run_*"))
-            return super().run_end(info)
+            return super().ask(pause)
 
     with session_of(net) as session:
         root = str(tmp_path / "dumps")
@@ -146,6 +150,16 @@ def test_a_filter_that_nothing_passes_is_said_at_the_end(net, capsys):
         run_values(wrapper, net, [1, 2, 3])
         del wrapper
     assert "no tensor passed the filter has_inf_or_nan in 3 runs" in capsys.readouterr().err
+
+
+def test_until_a_condition_is_met(net, capsys):
+    prompt = Answers(Action(until_filter="neg_inf > 0", exclude_nodes="log"), Action(until_filter="bogus"), Action())
+    with session_of(net) as session:
+        wrapper = tf_debug.LocalCLIDebugWrapperSession(session, prompt=prompt)
+        run_values(wrapper, net, [1, 2, 0, 3])
+    assert [asked[:2] for asked in prompt.asked] == [("run-start", 1), ("run-end", 3), ("run-end", 4)]
+    assert prompt.firsts[1] == "lt -f 'neg_inf > 0' -fenn log"
+    assert "there is no filter 'bogus'" in capsys.readouterr().err  # of a prompt that did not look
 
 
 def test_a_forked_child_leaves_the_dumps_to_its_parent(tmp_path):
@@ -193,8 +207,10 @@ def test_an_error_is_shown_and_leaves_run(net, commands, capsys):
 
 def test_a_fault_of_the_prompt_stays_its_own(net, capsys):
     class Broken(Answers):
-        def run_end(self, info):
-            raise KeyError("broken")
+        def ask(self, pause):
+            if pause.kind == "run-end":
+                raise KeyError("broken")
+            return super().ask(pause)
 
     with session_of(net) as session:
         wrapper = tf_debug.LocalCLIDebugWrapperSession(session, prompt=Broken(Action()))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,12 @@ import pytest
 import tensorflow.compat.v1 as tf
 from event_listener import EventListener
 from example_runs import run_examples
+from same_commands import type_all
 
+import tdbg
 from tdbg.tensorflow import debug as tf_debug
 
+SOURCE = str(Path(tdbg.__file__).parents[1])
 PROGRAMS = Path(program.__file__).parent
 BUG = next(n for n, line in enumerate(Path(program.__file__).read_text().splitlines(), 1) if "# BUG" in line)
 
@@ -142,3 +147,12 @@ def test_programs_of_users_run_with_few_corrections(tmp_path: Path) -> None:
     assert len(sent) == 1 and np.isnan(tf_debug.load_tensor_from_event(sent[0])).sum() == 1
     assert "the first is IteratorGetNext:0" in filtered.err
     assert (several.end, several.out.count("Summaries logged")) == ("", 3)
+
+
+def test_every_command_of_the_prompt_on_a_recorded_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TDBG_STATE", str(tmp_path / "state"))
+    words = [sys.executable, "-m", "tdbg", "run", "-q", "--mode", "full", "-o", "run.tdbg", program.__file__]
+    subprocess.run(words, env=os.environ | {"PYTHONPATH": SOURCE}, capture_output=True, timeout=300)
+    shown = type_all("run.tdbg", "Log_1:0")
+    assert "Log_1" in shown["lt -f has_inf_or_nan"]
+    assert f"nan_in_training.py:{BUG}" in shown["why"]

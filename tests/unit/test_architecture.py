@@ -18,15 +18,17 @@ ALLOWED = {
     "strict_json": set(),
     "frames": {"model"},
     "op_types": set(),
+    "nearest": set(),
     "scene": {"model"},
     "expressions": {"errors", "model"},
-    "config": {"errors", "model"},
+    "config": {"errors", "model", "expressions"},
     "native": {"model"},
     "store": {"errors", "model", "native"},
     "capture": {"errors", "model", "frames", "expressions", "scene", "config", "native", "store"},
     "tensorflow": {
         "errors",
         "model",
+        "nearest",
         "frames",
         "op_types",
         "expressions",
@@ -41,8 +43,8 @@ ALLOWED = {
     "debug_events": {"errors", "model", "frames", "op_types", "native", "store"},
     "dumps": {"errors", "model", "frames", "op_types", "native", "store", "debug_events"},
     "recording": {"errors", "config", "capture", "store", "query"},
-    "query": {"errors", "model", "frames", "expressions", "scene", "store"},
-    "shell": {"errors", "model", "expressions", "scene", "config", "native", "capture", "store", "query"},
+    "query": {"errors", "model", "nearest", "frames", "expressions", "scene", "store"},
+    "shell": {"errors", "model", "nearest", "expressions", "scene", "config", "native", "capture", "store", "query"},
     "report": {"errors", "model", "store", "query"},
     "web": {"errors", "model", "expressions", "scene", "strict_json", "store", "query", "report", "shell"},
     "commands": {
@@ -62,10 +64,12 @@ ALLOWED = {
     },
     "keras": {"errors", "config", "capture", "recording", "store", "query", "commands"},
     "pytest_plugin": {"errors", "config", "capture", "recording", "query", "store"},
+    "tensorboard_plugin": {"errors", "commands", "web"},
+    "notebook": {"errors", "config", "capture", "recording", "store", "query", "report", "commands", "web"},
     "demos": set(),
     "examples": {"tensorflow"},
     "__main__": {"errors", "commands"},
-    "__init__": {"errors", "recording"},
+    "__init__": {"errors", "recording", "notebook"},
 }
 
 
@@ -120,6 +124,24 @@ def test_the_pytest_plugin_is_light():
     assert not modules_after("import tdbg.pytest_plugin") & heavy
 
 
+def test_the_tensorboard_plugin_is_light():
+    """TensorBoard loads it at every start, and asks it whether there are traces."""
+    pytest.importorskip("tensorboard")
+    heavy = FRAMEWORKS | {"numpy", "pyarrow", "duckdb", "rich", "werkzeug"}
+    asked = "from types import SimpleNamespace as S; import tdbg.tensorboard_plugin as plugin; "
+    asked += "assert not plugin.TdbgPlugin(S(logdir='no such folder', flags=None)).is_active()"
+    assert not modules_after(asked) & heavy
+
+
 def test_the_public_names():
-    assert sorted(tdbg.__all__) == ["TdbgError", "__version__", "disable", "enable", "open", "step", "watch"]
+    assert sorted(tdbg.__all__) == [
+        "TdbgError",
+        "__version__",
+        "breakpoint",
+        "disable",
+        "enable",
+        "open",
+        "step",
+        "watch",
+    ]
     assert all(hasattr(tdbg, name) for name in tdbg.__all__)

@@ -110,6 +110,15 @@ def test_sql_and_predicate_say_the_same(text: str, values: dict) -> None:
     assert bool(rows) == found.matches(values)
 
 
+def test_the_least_and_greatest_of_no_finite_element_are_not_known() -> None:
+    rows = "(VALUES (1.0, 2.0, 0, 0, 9), ('NaN'::DOUBLE, 'NaN'::DOUBLE, 0, 0, 0)) t(min, max, negative, zero, positive)"
+    for text, wanted in (("max > 1", [1.0]), ("not max > 1", []), ("max_abs > 1", [1.0]), ("min in 0:9", [1.0])):
+        answer = parse(text).sql()
+        found = duckdb.execute(f"SELECT t.min FROM {rows} WHERE {answer.sql}", answer.parameters).fetchall()
+        assert [row[0] for row in found] == wanted, text
+        assert not parse(text).matches({"min": math.nan, "max": math.nan, "max_abs": math.nan})
+
+
 def _sql_type(value: object) -> str:
     return "BOOLEAN" if isinstance(value, bool) else "VARCHAR" if isinstance(value, str) else "DOUBLE"
 

@@ -89,9 +89,15 @@ def is_made(output: Summary, inputs: Iterable[Summary]) -> bool:
 
 def message(bad: BadValue, limits: Limits) -> str:
     """Begins with what happened and the user's line, ends with the stack."""
+    first = f"tdbg: {bad.kind} made {bad.output.bad_text()} out of {_goodness(bad)}{_in_phase(bad)}"
+    return "\n".join([first, *details(bad, limits)])
+
+
+def details(bad: BadValue, limits: Limits) -> list[str]:
+    """The user's line, the output, the inputs and the stack."""
     user = next((frame for frame in reversed(bad.stack) if frame.is_user), None)
     named = f'{bad.kind} "{bad.name}"' if bad.name != bad.kind else bad.kind
-    lines = [f"tdbg: {bad.kind} made {bad.output.bad_text()} out of {_goodness(bad)}{_in_phase(bad)}"]
+    lines = []
     if user is not None:
         lines.append(f" -> {_place(user, limits)}{_code(user)}")
     if bad.forward is not None:
@@ -100,7 +106,7 @@ def message(bad: BadValue, limits: Limits) -> str:
     where = bad.where if bad.where == "eager" else f"graph {bad.where}"
     lines.append(f"    output {bad.slot} of {named}: {bad.output.as_text()} ({where}{loop})")
     rest = bad.output.numbers
-    if rest.negative or rest.zero or rest.positive:
+    if rest.is_bad and (rest.negative or rest.zero or rest.positive):
         lines.append(f"        its finite part: min {rest.min:.6g}, max {rest.max:.6g}")
     for given in bad.inputs:
         line = f", {_place(given.frame, limits)}" if given.frame is not None else ""
@@ -109,7 +115,7 @@ def message(bad: BadValue, limits: Limits) -> str:
         )
     if bad.more_inputs:
         lines.append(f"    and {bad.more_inputs} more inputs")
-    return "\n".join([*lines, *_stack(bad.stack, limits)])
+    return [*lines, *stack_lines(bad.stack, limits)]
 
 
 def _goodness(bad: BadValue) -> str:
@@ -122,7 +128,7 @@ def _in_phase(bad: BadValue) -> str:
     return {Phase.BACKWARD: " in a gradient", Phase.UPDATE: " in an update"}.get(bad.phase, "")
 
 
-def _stack(stack: Sequence[Frame], limits: Limits) -> list[str]:
+def stack_lines(stack: Sequence[Frame], limits: Limits) -> list[str]:
     if not stack:
         return []
     shown = list(stack if limits.stack_height is None else stack[len(stack) - min(limits.stack_height, len(stack)) :])

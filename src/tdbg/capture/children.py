@@ -26,8 +26,14 @@ def end_with_child(recorder: Stops) -> None:
     if util is None:
         return
     util.register_after_fork(recorder, _stop_at_end)  # a child that begins forgets what was to be done at the end
-    if sys.modules["multiprocessing.process"].parent_process() is not None:
+    if is_child():
         _stop_at_end(recorder)
+
+
+def is_child() -> bool:
+    """Whether multiprocessing started this process."""
+    process = sys.modules.get("multiprocessing.process")
+    return process is not None and process.parent_process() is not None
 
 
 def _stop_at_end(recorder: Stops) -> None:

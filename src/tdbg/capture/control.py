@@ -1,14 +1,17 @@
 """A program that is held in; what the person at the prompt wants it to do next out. The one place where it can be held.
 
-The prompt is a surface, and surfaces import capture, not the other way round: so it is looked up by name, here only.
+The prompt is a surface, and what it shows is read from the trace. Both import capture or what it writes, not the other
+way round: so they are looked up by name, here only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol
 
 from tdbg.scene import Scene
@@ -57,3 +60,37 @@ class Prompt(Protocol):
 def prompt(ui_type: str = "screen", config_file_path: Any = None) -> Prompt:
     """``screen`` (or ``curses``) where there is a terminal, else lines."""
     return import_module("tdbg.shell.prompts").make(ui_type, config_file_path)
+
+
+def scene_at(trace: Path, pid: int, step: int) -> Scene:
+    """What the trace of a running program shows of the step where it is."""
+    return import_module("tdbg.query.live_scene").scene_at(trace, pid, step)
+
+
+class Conditions(Protocol):
+    """Those that hold the program that is held now; the prompt's ``break`` changes them."""
+
+    @property
+    def all(self) -> Sequence[Any]: ...
+
+    def add(self, text: str) -> Any: ...
+
+    def remove(self, number: int) -> Any: ...
+
+
+_conditions: list[Conditions] = []
+
+
+@contextlib.contextmanager
+def held(conditions: Conditions) -> Iterator[None]:
+    """While a prompt is open for a program that conditions can hold."""
+    _conditions.append(conditions)
+    try:
+        yield
+    finally:
+        _conditions.remove(conditions)
+
+
+def conditions() -> Conditions | None:
+    """None when no program is held, or it is not held by conditions."""
+    return _conditions[-1] if _conditions else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from tdbg.config import Config
 from tdbg.model import DType, Mode
@@ -17,6 +18,24 @@ class Policy:
     """The filters, compiled once."""
 
     def __init__(self, config: Config) -> None:
+        self._config = config
+        self._decide(config)
+
+    def narrow(self, op: str | None, name: str | None, dtype: str | None) -> bool:
+        """Other filters from here on, each in place of the one that there was; all match from the beginning. Whether
+        there is any."""
+        if not (op or name or dtype):
+            return False
+        self._config = replace(
+            self._config,
+            op_regex=op or self._config.op_regex,
+            names=f"^(?:{name})" if name else self._config.names,
+            dtypes=f"^(?:{dtype})" if dtype else self._config.dtypes,
+        )
+        self._decide(self._config)
+        return True
+
+    def _decide(self, config: Config) -> None:
         self._op = _searcher(config.ops)
         self._op_start = re.compile(config.op_regex).match if config.op_regex else None
         self._name = _searcher(config.names)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from tdbg.capture.cells import shown_file
 from tdbg.frames import is_user_file
 from tdbg.model import Frame, Phase
 
@@ -36,7 +37,7 @@ class Sources:
         self._infos: dict[int, StackInfo] = {}
         self._frames: dict[tuple[str, int, str], int] = {}
         self._frame_list: list[Frame] = []
-        self._is_user: dict[str, bool] = {}
+        self._files: dict[str, tuple[str, bool]] = {}  # as Python has it -> as it is shown, whether it is the user's
         self._told: dict[tuple[int, int], int] = {}  # (parent, frame) -> stack
         self._lock = threading.RLock()
 
@@ -98,12 +99,13 @@ class Sources:
         return info
 
     def _intern(self, file: str, line: int, function: str) -> tuple[int, bool]:
-        is_user = self._is_user.get(file)
-        if is_user is None:
-            is_user = self._is_user[file] = is_user_file(file)
-            if is_user:
+        known = self._files.get(file)
+        if known is None:
+            known = self._files[file] = shown_file(file), is_user_file(file)
+            if known[1]:
                 text = "".join(linecache.getlines(file))
-                self._add("sources", (file, text, time.time_ns()))
+                self._add("sources", (known[0], text, time.time_ns()))
+        file, is_user = known
         key = (file, line, function)
         frame = self._frames.get(key)
         if frame is None:

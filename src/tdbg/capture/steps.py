@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from tdbg.capture.policy import Policy
@@ -25,6 +26,7 @@ class Steps:
         self.current = 0
         self.recording = True
         self._paused = False
+        self.began: Callable[[int], None] = lambda step: None  # told of each step but the first
         self._enter(0, "start")
 
     def _enter(self, step: int, source: str) -> None:
@@ -55,8 +57,11 @@ class Steps:
         """A new tape, or a function that takes a gradient."""
         if self._saw_update and not self._told:
             with self._lock:
-                if self._saw_update:
+                is_new = self._saw_update
+                if is_new:
                     self._enter(self.current + 1, "found")
+            if is_new:
+                self.began(self.current)
 
     def told(self, step: int | None) -> None:
         """The user's own word. The first call names the step that runs now."""
@@ -65,3 +70,4 @@ class Steps:
                 step = self.current + 1 if self._told else 0
             self._told = True
             self._enter(step, "told")
+        self.began(step)

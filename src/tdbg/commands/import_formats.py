@@ -14,6 +14,8 @@ from typing import NamedTuple
 from tdbg.commands.progress import Progress
 from tdbg.errors import TdbgError
 
+_WITH_VALUES = "-values.tdbg"
+
 
 class Outcome(NamedTuple):
     """What was imported, in words."""
@@ -83,32 +85,34 @@ def find_format(path: Path) -> Format:
     raise TdbgError(f"nothing that tdbg can import is in this folder (it knows: {known}): {path}")
 
 
-def cached_import(path: Path) -> Path | None:
-    """The trace that was made of this path, now or before; None when the path is no format to import."""
+def cached_import(path: Path, keep_values: bool = False) -> Path | None:
+    """The trace that was made of this path, now or before; None when the path is no format to import. With
+    ``keep_values`` all elements are in it, also of tensors that are not bad."""
     if (path / "trace.json").is_file():
         return None
     known = next((one for one in FORMATS if one.recognises(path)), None)
     if known is None:
         return None
-    trace = _cache_folder() / f"{path.resolve().name}-{_key(path)}.tdbg"
+    trace = _cache_folder() / f"{path.resolve().name}-{_key(path)}{_WITH_VALUES if keep_values else '.tdbg'}"
     if not (trace / "trace.json").is_file():
-        _fill(known, path, trace)
+        _fill(known, path, trace, keep_values)
         print(f"tdbg: imported {path} ({known.name}) into {trace}", file=sys.stderr)
     else:
         print(f"tdbg: {path} was imported before into {trace}", file=sys.stderr)
     return trace
 
 
-def _fill(known: Format, path: Path, trace: Path) -> None:
+def _fill(known: Format, path: Path, trace: Path, keep_values: bool) -> None:
     try:
         trace.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise TdbgError(f"the cache cannot be made: {error.strerror}; set XDG_CACHE_HOME: {trace.parent}") from error
     for older in trace.parent.glob(f"{path.resolve().name}-{_place(path)}-*.tdbg"):
-        shutil.rmtree(older, ignore_errors=True)  # of the same folder before it changed
+        if older.name.endswith(_WITH_VALUES) == keep_values:
+            shutil.rmtree(older, ignore_errors=True)  # of the same folder before it changed
     try:
         with Progress(f"importing {path}") as progress:
-            known.read(path, trace, progress, False)
+            known.read(path, trace, progress, keep_values)
     except TdbgError:
         if not (trace / "trace.json").is_file():  # else another process was quicker
             raise

@@ -57,6 +57,13 @@ class Command(BaseCommand):
             ),
             add("--check", action="store_true", help="stop the program at the first op that makes NaN or infinity"),
             add(
+                "--break",
+                metavar="EXPR",
+                action="append",
+                dest="break_on",
+                help="hold the program at a prompt where a tensor meets this, such as 'nan > 0'; may be repeated",
+            ),
+            add(
                 "--xla",
                 choices=["off", "keep"],
                 help="off (default): functions run without XLA; keep: they stay compiled, seen from outside only",
@@ -75,7 +82,19 @@ class Command(BaseCommand):
     def run(self, args: Namespace) -> Outcome:
         if not args.program:
             raise TdbgCommandError("which program? Name its script: tdbg run train.py")
-        names = ("mode", "steps", "every", "ops", "names", "dtypes", "files", "ring", "values_when_bad", "xla")
+        names = (
+            "mode",
+            "steps",
+            "every",
+            "ops",
+            "names",
+            "dtypes",
+            "files",
+            "ring",
+            "values_when_bad",
+            "xla",
+            "break_on",
+        )
         options = {name: getattr(args, name) for name in names}
         options |= {"drop_when_full": args.drop_when_full, "check": args.check}
         make_config(**options)

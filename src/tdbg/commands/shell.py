@@ -58,7 +58,7 @@ def _open(trace: str | None) -> TraceScene:
     """Of another format too: that is imported first."""
     from tdbg.query.trace_scene import TraceScene
 
-    return TraceScene(open_trace(trace))
+    return TraceScene(open_trace(trace, keep_values=True))
 
 
 def _step(given: str | None) -> int | None:

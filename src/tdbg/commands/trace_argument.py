@@ -17,20 +17,21 @@ def add_trace_argument(parser: ArgumentParser) -> None:
     parser.add_argument("trace", nargs="?", metavar="TRACE", help=text)
 
 
-def open_trace(given: str | None) -> Trace:
+def open_trace(given: str | None, keep_values: bool = False) -> Trace:
     """TdbgError when there is none or it cannot be read."""
     from tdbg.query.trace import Trace
 
-    return Trace.open(trace_path(given))
+    return Trace.open(trace_path(given, keep_values))
 
 
-def trace_path(given: str | None) -> Path:
-    """Where the trace lies; what is in another format is imported first, once."""
+def trace_path(given: str | None, keep_values: bool = False) -> Path:
+    """Where the trace lies; what is in another format is imported first, once, with all elements where they are asked
+    for."""
     if not given:
         return newest_trace(Path("."))
     from tdbg.commands.import_formats import cached_import
 
-    return cached_import(Path(given)) or _trace_in(Path(given))
+    return cached_import(Path(given), keep_values) or _trace_in(Path(given))
 
 
 def _trace_in(path: Path) -> Path:

@@ -62,5 +62,7 @@ def ignored_rules(given: str | None) -> frozenset[str]:
 
 
 def next_command(is_trouble: bool, trace: str) -> str:
-    """What to type after a verdict: the whole story where there is trouble, an overview where there is none."""
-    return f"next:  tdbg {'why' if is_trouble else 'info'} {shlex.quote(trace)}"
+    """What to type after a verdict: for the whole story where there is trouble, an overview where there is none; or for
+    the page."""
+    quoted = shlex.quote(trace)
+    return f"next:  tdbg {'why' if is_trouble else 'info'} {quoted}   or   tdbg serve {quoted}"

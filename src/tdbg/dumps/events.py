@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import mmap
 from typing import NamedTuple
+
+import numpy as np
 
 from tdbg.debug_events.messages import text
 from tdbg.debug_events.tensors import DTYPES, FullTensor, parse_dims, parse_tensor
 from tdbg.debug_events.wire import BYTES, VARINT, Buffer, WireError, fields
 from tdbg.model import DType
+from tdbg.native.python_arrays import typed
 
 # Fields of Event, LogMessage, Summary and Summary.Value in TensorFlow's protocol buffers.
 _GRAPH, _SUMMARY, _LOG_MESSAGE = 4, 5, 6
@@ -51,6 +55,19 @@ def read_tensor(path: str) -> DumpedTensor:
     # Without its bytes in one piece a tensor is as long as its shape says, which a damaged file may say wrongly.
     is_plausible = _BYTES in told or 0 < math.prod(head.dims) <= _MOST_SPELT
     return DumpedTensor(parse_tensor(proto) if told and is_plausible else head, bool(told))
+
+
+def map_tensor(path: str) -> np.ndarray | None:
+    """The array in a dump file, mapped and not read; None when its elements are no numbers or not in one piece."""
+    with open(path, "rb") as file:
+        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    proto = _part(_part(_part(data, _SUMMARY), _VALUE), _TENSOR)
+    head = _head(proto)
+    pieces = [proto[at:stop] for number, kind, at, stop in fields(proto) if number == _BYTES and kind == BYTES]
+    if not head.dtype.is_number or len(pieces) != 1:
+        return None
+    array = typed(np.frombuffer(pieces[0], np.uint8), int(head.dtype))
+    return array.reshape(head.dims) if array is not None and array.size == math.prod(head.dims) else None
 
 
 def _head(proto: Buffer) -> FullTensor:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tdbg.debug_events.rows import Shapes
 from tdbg.dumps.events import DumpedTensor, read_tensor
@@ -36,6 +36,14 @@ _NO_LINES = (
 )
 
 
+class Lines(Protocol):
+    """Where the program that is still running made its ops."""
+
+    def stack_of(self, node: str) -> int: ...
+
+    def rows(self) -> Iterator[tuple[str, dict[str, list]]]: ...
+
+
 @dataclass
 class Imported:
     """What came of an import."""
@@ -47,7 +55,11 @@ class Imported:
 
 
 def import_dumps(
-    folder: Path, output: Path, progress: Progress = lambda share: None, keep_values: bool = False
+    folder: Path,
+    output: Path,
+    progress: Progress = lambda share: None,
+    keep_values: bool = False,
+    lines: Lines | None = None,
 ) -> Imported:
     """Writes a new trace at ``output``, which must not exist; whole or not at all. TdbgError when it cannot be."""
     try:
@@ -55,7 +67,7 @@ def import_dumps(
     except OSError as error:
         raise TdbgError(f"the dumps cannot be read: {error.strerror or error}: {folder}") from error
     with whole_or_not_at_all(output) as part:
-        return _Import(runs, progress, keep_values).write(part)
+        return _Import(runs, progress, keep_values, lines).write(part)
 
 
 @dataclass
@@ -72,8 +84,8 @@ class _Execution:
 
 
 class _Import:
-    def __init__(self, folders: list[str], progress: Progress, keep_values: bool) -> None:
-        self._folders, self._progress, self._keep_values = folders, progress, keep_values
+    def __init__(self, folders: list[str], progress: Progress, keep_values: bool, lines: Lines | None) -> None:
+        self._folders, self._progress, self._keep_values, self._lines = folders, progress, keep_values, lines
         self._damage = Damage()
         self._shapes = Shapes()
         self._program = Program()
@@ -293,7 +305,9 @@ class _Import:
     # ---- what the rows refer to
 
     def _write_program(self) -> None:
-        for table, rows in self._program.rows():
+        for table, rows in self._program.rows(self._lines.stack_of if self._lines else None):
+            self._writer.append(table, rows)
+        for table, rows in self._lines.rows() if self._lines else ():
             self._writer.append(table, rows)
         self._writer.append("shapes", self._shapes.rows())
         self._writer.flush()
@@ -302,7 +316,7 @@ class _Import:
         damaged = f"dump files are truncated or damaged and were passed over; the first is {self._damage.first}"
         counts, unknown = self._counts, self._program.unknown_ops
         notes = (
-            ("sources", 1, _NO_LINES),
+            ("sources", int(self._lines is None), _NO_LINES),
             ("damaged", self._damage.count, damaged),
             ("uninitialized", counts["uninitialized"], "variables were dumped before they were initialized"),
             ("values_skipped", counts["not_kept"], "tensors that are no arrays of numbers were not kept"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -91,9 +91,10 @@ class Program:
         makers = [op for graph in self.graphs for op in graph.makers]
         return sum(op.is_watched for op in makers), len(makers)
 
-    def rows(self) -> Iterator[tuple[str, dict[str, list]]]:
-        """Tables and their columns."""
+    def rows(self, stack_of: Callable[[str], int] | None = None) -> Iterator[tuple[str, dict[str, list]]]:
+        """Tables and their columns. ``stack_of`` tells the stack of a node where it is known."""
         graphs, ops = self.graphs, self.ops
+        stacks = [stack_of(op.name) if stack_of else -1 for op in ops]
         numbers, runs, count = [graph.number for graph in graphs], self._first_runs, len(graphs)
         yield "graphs", {
             "graph": numbers, "outer": [-1] * count, "name": [", ".join((*run.fetches, *run.targets)) for run in runs],
@@ -117,7 +118,7 @@ class Program:
             "input_ops": [[source for source, _ in op.inputs] for op in ops],
             "input_slots": [[slot for _, slot in op.inputs] for op in ops],
             "output_dtypes": [[op.dtypes.get(slot, 0) for slot in range(max(op.dtypes, default=-1) + 1)] for op in ops],
-            "attributes": [json.dumps(op.attributes) for op in ops], "stack": [-1] * len(ops),
+            "attributes": [json.dumps(op.attributes) for op in ops], "stack": stacks,
             "phase": [int(op.phase) for op in ops], "forward": [op.forward for op in ops],
             "observed": [op.observed for op in ops],
         }  # fmt: skip

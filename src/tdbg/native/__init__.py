@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -52,6 +54,19 @@ def has_bad(array: np.ndarray) -> bool:
     """Whether a NaN or an infinity is in the array."""
     code = reference.DTYPES.get(array.dtype.name)
     return lib.has_bad(_bytes(array), int(code)) if lib is not None and code is not None else reference.has_bad(array)
+
+
+@contextmanager
+def guarded_terminal(terminal: int, caught: int, leave: bytes) -> Iterator[None]:
+    """A signal that ends the program meanwhile puts the terminal back first: its attributes, ``leave``, and then what
+    is in the file ``caught``. Without the compiled extension it does not."""
+    if lib is None or not lib.guard_terminal(terminal, caught, leave):
+        yield
+        return
+    try:
+        yield
+    finally:
+        lib.release_terminal()
 
 
 def kernel_name() -> str:

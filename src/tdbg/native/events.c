@@ -350,8 +350,8 @@ void tdbg_emit_bad(tdbg_observation *output, tdbg_observation *inputs, int count
 
 /* ---- fork ---------------------------------------------------------------------------------------------------- */
 
-static pthread_mutex_t *const locks[] = {&tdbg_executions_lock, &tdbg_held_lock, &tdbg_remembered_lock, &tdbg_shapes_lock,
-                                        &values_lock};
+static pthread_mutex_t *const locks[] = {&tdbg_breaks_lock,     &tdbg_executions_lock, &tdbg_held_lock,
+                                         &tdbg_remembered_lock, &tdbg_shapes_lock,     &values_lock};
 enum { LOCKS = sizeof locks / sizeof *locks };
 
 static void lock_all(void) {

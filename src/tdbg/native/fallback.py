@@ -132,6 +132,14 @@ def remember_input(op: int, maker: int, slot: int, magnitude: float, rule: int) 
     """Observers in Python take all inputs along, so there is nothing to note."""
 
 
+def set_breaks(met: Any, tests: Sequence[tuple[int, int, bytes]]) -> None:
+    """Observers and eager ops that may hold the program ask by themselves here."""
+
+
+def add_break(test: tuple[int, int, bytes]) -> None:
+    """The same."""
+
+
 def set_first_op(op: int) -> None:
     """Observers of ops before it belong to an earlier recording."""
     _now.first_op = op
@@ -379,7 +387,7 @@ def eager(
     op: int, inputs: Sequence[Any], outputs: Sequence[Any], dtypes: int, input_dtypes: int, as_buffer: AsBuffer
 ) -> bool:
     """One eager op. ``dtypes`` are bit masks of the types worth a row. Says whether an output is bad, as far as it was
-    looked at."""
+    looked at; conditions are not asked here."""
     is_bad = False
     execution = _eager_inputs(op, inputs, input_dtypes, as_buffer) if _now.recording else -1
     for slot, made in enumerate(outputs):

@@ -4,6 +4,6 @@
 
 #include <pthread.h>
 
-extern pthread_mutex_t tdbg_executions_lock, tdbg_held_lock, tdbg_remembered_lock, tdbg_shapes_lock;
+extern pthread_mutex_t tdbg_breaks_lock, tdbg_executions_lock, tdbg_held_lock, tdbg_remembered_lock, tdbg_shapes_lock;
 
 #endif

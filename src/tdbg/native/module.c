@@ -2,6 +2,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "breaks.h"
 #include "check.h"
 #include "debug_events.h"
 #include "events.h"
@@ -11,12 +12,31 @@
 #include "stacks.h"
 #include "summary.h"
 #include "tensorflow_op.h"
+#include "terminal_guard.h"
 
 #define METHOD(name) static PyObject *name(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t nargs)
 #define EXPECT(n)                                                                                                    \
   if (nargs != (n)) return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, got %zd", __func__, (n), nargs)
 
 enum { RELEASE_GIL_BYTES = 1 << 16 };
+
+/* ---- the terminal ---- */
+
+METHOD(guard_terminal) { /* (descriptor, descriptor of a file, bytes) -> whether it is guarded */
+  EXPECT(3);
+  char *leave;
+  Py_ssize_t length;
+  int terminal = (int)PyLong_AsLong(args[0]), caught = (int)PyLong_AsLong(args[1]);
+  if (PyErr_Occurred() || PyBytes_AsStringAndSize(args[2], &leave, &length) < 0) return NULL;
+  return PyBool_FromLong(tdbg_guard_terminal(terminal, caught, leave, (size_t)length));
+}
+
+METHOD(release_terminal) {
+  (void)args;
+  EXPECT(0);
+  tdbg_release_terminal();
+  Py_RETURN_NONE;
+}
 
 /* ---- summaries ---- */
 
@@ -147,6 +167,28 @@ METHOD(remember_input) { /* (op, maker or -1, slot, magnitude of a constant, rul
   if (PyErr_Occurred()) return NULL;
   if (tdbg_remember((int32_t)op, (int32_t)maker, (uint16_t)slot, magnitude, (int)rule)) return PyErr_NoMemory();
   Py_RETURN_NONE;
+}
+
+PyObject *tdbg_set_breaks(PyObject *function, PyObject *items);
+PyObject *tdbg_add_break(PyObject *item);
+PyObject *tdbg_tests_of(PyObject *tests, PyObject *summary, int step, int iteration, long long elements);
+
+METHOD(set_breaks) { /* (hold(op, slot, iteration, execution, output, inputs) -> text or None, [(op, slot, tests)]) */
+  EXPECT(2);
+  return tdbg_set_breaks(args[0], args[1]);
+}
+
+METHOD(add_break) { /* ((op, slot, tests)): of an op that was made since */
+  EXPECT(1);
+  return tdbg_add_break(args[0]);
+}
+
+METHOD(tests_met) { /* (tests, fields of model.Summary or None, elements, step, iteration) -> True, False or None */
+  EXPECT(5);
+  long long v[3];
+  for (int i = 0; i < 3; i++) v[i] = PyLong_AsLongLong(args[i + 2]);
+  if (PyErr_Occurred()) return NULL;
+  return tdbg_tests_of(args[0], args[1], (int)v[1], (int)v[2], v[0]);
 }
 
 METHOD(set_first_op) {
@@ -398,18 +440,23 @@ static void record_new_inputs(tdbg_observation seen, tensors inputs, uint64_t dt
   }
 }
 
+enum { SOME_ARE_BAD = 1, SOME_MEET = 2 };
+
 /* Whether an output is bad, as far as they were looked at: those of `dtypes`, which get rows if any do, and those that
-   can be bad, if the program is to stop at the first one. */
-static bool record_outputs(tdbg_observation seen, tensors inputs, tensors outputs, uint64_t dtypes,
+   can be bad, if the program is to stop at the first one. And whether one meets the condition of the op, if it has one. */
+static int record_outputs(tdbg_observation seen, tensors inputs, tensors outputs, uint64_t dtypes,
                            PyObject *as_buffer, bool recording) {
-  bool checking = tdbg_check, any_bad = false;
+  bool checking = tdbg_check;
+  const tdbg_break *condition = tdbg_break_at(seen.op, TDBG_EVERY_SLOT);
+  int found = 0;
   held bytes;
   for (Py_ssize_t i = 0; i < outputs.count; i++) {
     seen.tensor = long_attribute(outputs.items[i], name_id, false);
     if (seen.tensor >= 0) remember(seen.tensor, seen.op);
     int dtype = dtype_of(outputs.items[i]);
     bool has_row = recording && wanted(dtype, dtypes), checked = checking && wanted(dtype, FLOATING);
-    if ((!has_row && !checked) || !hold(outputs.items[i], as_buffer, &bytes)) continue;
+    bool asked = condition && tdbg_dtype_size(dtype);
+    if ((!has_row && !checked && !asked) || !hold(outputs.items[i], as_buffer, &bytes)) continue;
     describe(&bytes, dtype, &seen);
     seen.slot = (uint16_t)i;
     seen.flags = 0;
@@ -423,20 +470,23 @@ static bool record_outputs(tdbg_observation seen, tensors inputs, tensors output
     }
     bool was_looked_at = has_row && (seen.flags & TDBG_NUMBERS || tdbg_mode == TDBG_MODE_HEALTH);
     if (checked && !was_looked_at && tdbg_has_bad(seen.data, seen.shape->elements, dtype) == 1) seen.flags |= TDBG_BAD;
-    any_bad |= (seen.flags & TDBG_BAD) != 0;
+    if (seen.flags & TDBG_BAD) found |= SOME_ARE_BAD;
+    if (asked && tdbg_break_met(condition, &seen)) found |= SOME_MEET;
     release(&bytes);
   }
-  return any_bad;
+  return found;
 }
 
-/* One eager op: (op, inputs, outputs, dtypes bit mask, input dtypes bit mask, as_buffer) -> whether an output is bad. */
+/* One eager op: (op, inputs, outputs, dtypes bit mask, input dtypes bit mask, as_buffer) -> 1 when an output is bad, and 2 when
+   one meets the op's condition. */
 METHOD(eager) {
   EXPECT(6);
   int32_t op = (int32_t)PyLong_AsLong(args[0]);
   uint64_t dtypes = PyLong_AsUnsignedLongLong(args[3]), input_dtypes = PyLong_AsUnsignedLongLong(args[4]);
   if (PyErr_Occurred()) return NULL;
   PyObject *in = PySequence_Fast(args[1], "inputs"), *out = in ? PySequence_Fast(args[2], "outputs") : NULL;
-  bool recording = tdbg_recording, bad = false;
+  bool recording = tdbg_recording;
+  int found = 0;
   if (out) {
     tensors inputs = {PySequence_Fast_ITEMS(in), PySequence_Fast_GET_SIZE(in)};
     tensors outputs = {PySequence_Fast_ITEMS(out), PySequence_Fast_GET_SIZE(out)};
@@ -446,11 +496,11 @@ METHOD(eager) {
       record_new_inputs(seen, inputs, input_dtypes, args[5]);
       push_execution(TDBG_KIND_EXECUTION, seen.execution, op, -1, inputs.items, inputs.count);
     }
-    bad = record_outputs(seen, inputs, outputs, dtypes, args[5], recording);
+    found = record_outputs(seen, inputs, outputs, dtypes, args[5], recording);
   }
   Py_XDECREF(in);
   Py_XDECREF(out);
-  return out ? PyBool_FromLong(bad) : NULL;
+  return out ? PyLong_FromLong(found) : NULL;
 }
 
 METHOD(tensor) { /* one array of a graph: (op, slot, graph, flags, execution, array, dtype) */
@@ -673,7 +723,9 @@ static PyMethodDef methods[] = {
     ENTRY(call_tensors),  ENTRY(set_check),     ENTRY(remember_input), ENTRY(forget_makers), ENTRY(bad_events),
     ENTRY(masked_crc32c), ENTRY(read_records),  ENTRY(read_debug_events),
     ENTRY(set_first_op),  ENTRY(push_rows),     ENTRY(register_tensorflow),
+    ENTRY(set_breaks),    ENTRY(add_break),     ENTRY(tests_met),
     ENTRY(set_session),   ENTRY(session_end),   ENTRY(not_held),
+    ENTRY(guard_terminal), ENTRY(release_terminal),
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_native", NULL, -1, methods, NULL, NULL, NULL, NULL};

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "breaks.h"
 #include "check.h"
 #include "held.h"
 
@@ -21,6 +22,7 @@ typedef struct {
   int inputs;  /* for the output of such an op: the tensors that it reads, op << 16 | slot */
   int64_t input[TDBG_INLINE_INPUTS];
   _Atomic(const tdbg_shape *) last_shape;
+  tdbg_own_break condition; /* that holds the program */
 } probe;
 
 static PyObject *resolve; /* see tdbg_set_session */
@@ -118,8 +120,17 @@ static void with_inputs(const probe *self, tdbg_held_key key, tdbg_observation *
   }
 }
 
+/* The tensor met a condition: holds the program, and fails the kernel when that is to end. */
+static void hold(TF_OpKernelContext *context, const tdbg_observation *seen, TF_Status *status) {
+  char *why = tdbg_hold_program(seen, NULL, 0);
+  if (!why) return;
+  TF_SetStatus(status, 1 /* CANCELLED */, why);
+  TF_OpKernelContext_Failure(context, status);
+  free(why);
+}
+
 /* Whether the tensor is held, and so no longer the caller's. */
-static bool look(probe *self, TF_OpKernelContext *context, TF_Tensor *tensor) {
+static bool look(probe *self, TF_OpKernelContext *context, TF_Tensor *tensor, TF_Status *status) {
   uint64_t frame = TF_GetFrameId(context);
   tdbg_held_key key = {TF_GetStepId(context), frame, frame ? TF_GetIterId(context) : -1, 0};
   int64_t execution = tdbg_execution_of(key.run, self->graph);
@@ -137,6 +148,8 @@ static bool look(probe *self, TF_OpKernelContext *context, TF_Tensor *tensor) {
         seen.keep = tdbg_values_when_bad && tdbg_value_allowed(seen.op);
       tdbg_emit(&seen, true);
     }
+    const tdbg_break *condition = tdbg_break_of(&self->condition, self->op, self->slot);
+    if (condition && tdbg_break_met(condition, &seen)) hold(context, &seen, status);
   }
   key.tensor = (int64_t)self->op << 16 | self->slot;
   return self->readers && execution >= 0 && tdbg_values_when_bad &&
@@ -153,7 +166,7 @@ static void probe_compute(void *kernel, TF_OpKernelContext *context) {
   TF_Tensor *tensor = NULL;
   TF_Status *status = tdbg_clean_status();
   TF_GetInput(context, 0, &tensor, status);
-  if (!TF_GetCode(status) && !look(self, context, tensor)) TF_DeleteTensor(tensor);
+  if (!TF_GetCode(status) && !look(self, context, tensor, status)) TF_DeleteTensor(tensor);
 }
 
 void tdbg_register_session_op(TF_Status *status) {

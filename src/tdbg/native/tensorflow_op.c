@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "breaks.h"
 #include "remembered.h"
 #include "session_op.h"
 #include "tensorflow_api.h"
@@ -23,6 +24,7 @@ typedef struct {
   tdbg_memory *memory; /* where the check notes what it saw, for the ops that take this tensor; or NULL */
   const tdbg_inputs *inputs; /* of the op, that are known without being taken along; or NULL */
   _Atomic(const tdbg_shape *) last_shape; /* most ops see one shape for ever */
+  tdbg_own_break condition;               /* that holds the program */
 } observer;
 
 static void *observer_new(TF_OpKernelConstruction *construction, bool passes_through) {
@@ -117,16 +119,32 @@ static bool is_bad(const observer *self, TF_OpKernelContext *context, tdbg_obser
   return tdbg_has_bad(seen->data, seen->shape->elements, seen->dtype) == 1;
 }
 
+/* The output met a condition: holds the program with it, and with the inputs that were taken along. */
+static char *hold(TF_OpKernelContext *context, TF_Status *status, const tdbg_observation *output) {
+  TF_Tensor *tensors[TDBG_MOST_SHOWN];
+  tdbg_observation seen[TDBG_MOST_SHOWN];
+  int inputs = TF_NumInputs(context) - 1, got = 0;
+  if (inputs > TDBG_MOST_SHOWN) inputs = TDBG_MOST_SHOWN;
+  for (; got < inputs; got++) {
+    TF_GetInput(context, got + 1, &tensors[got], status);
+    if (TF_GetCode(status)) break;
+    tdbg_describe(tensors[got], NULL, &seen[got]);
+  }
+  char *why = tdbg_hold_program(output, seen, got);
+  for (int i = 0; i < got; i++) TF_DeleteTensor(tensors[i]);
+  return why;
+}
+
 /* What stops the program, or NULL. */
 static char *look(observer *self, TF_OpKernelContext *context, const TF_Tensor *tensor, TF_Status *status,
-                  bool recording, bool checking) {
+                  bool recording, bool checking, const tdbg_break *condition) {
   const tdbg_shape *last = atomic_load_explicit(&self->last_shape, memory_order_acquire);
   tdbg_observation seen;
   seen.op = self->op;
   seen.graph = self->graph;
   seen.slot = self->slot;
   seen.flags = self->flags;
-  seen.tensor = -1;
+  seen.execution = seen.tensor = -1;
   seen.keep = false;
   tdbg_describe(tensor, last, &seen);
   if (seen.shape != last) atomic_store_explicit(&self->last_shape, seen.shape, memory_order_release);
@@ -143,6 +161,10 @@ static char *look(observer *self, TF_OpKernelContext *context, const TF_Tensor *
     else
       tdbg_emit(&seen, true);
   }
+  if (condition && tdbg_break_met(condition, &seen)) {
+    char *why = hold(context, status, &seen);
+    if (why) return why;
+  }
   return checking && is_bad(self, context, &seen, recording) ? complaint(self, context, status, &seen) : NULL;
 }
 
@@ -158,7 +180,9 @@ static void observer_compute(void *kernel, TF_OpKernelContext *context) {
   bool recording = !self->unrecorded && atomic_load_explicit(&tdbg_recording, memory_order_relaxed) &&
                    self->op >= atomic_load_explicit(&tdbg_first_op, memory_order_relaxed);
   bool checking = self->check && atomic_load_explicit(&tdbg_check, memory_order_relaxed);
-  char *stop = recording || checking ? look(self, context, tensor, status, recording, checking) : NULL;
+  const tdbg_break *condition = tdbg_break_of(&self->condition, self->op, self->slot);
+  char *stop = NULL;
+  if (recording || checking || condition) stop = look(self, context, tensor, status, recording, checking, condition);
   if (stop) {
     TF_SetStatus(status, 3 /* INVALID_ARGUMENT */, stop);
     TF_OpKernelContext_Failure(context, status);

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from tdbg.model import Frame
 
+KINDS = ("bad_values", "retrace", "shape_change")
+
 
 @dataclass(frozen=True, slots=True)
 class Alert:

@@ -12,15 +12,13 @@ from typing import Any
 import pyarrow as pa
 
 from tdbg.model import Frame
-from tdbg.query.alert_kinds import Alert
+from tdbg.query.alert_kinds import KINDS, Alert
 from tdbg.query.bad_values import bad_values
 from tdbg.query.program import Program
 from tdbg.query.retraces import retraces
 from tdbg.query.rows import Rows
 from tdbg.query.shape_changes import shape_changes
 from tdbg.store.reader import Trace
-
-KINDS = ("bad_values", "retrace", "shape_change")
 
 SCHEMA = pa.schema(
     [

@@ -90,8 +90,7 @@ class Ways:
 
 
 def _name(ops: Ops, case: Case) -> str:
-    at = ops.at.get(case.op.number, -1)
-    return f"{ops.shown[at] if at >= 0 else case.op.name}:{case.row.slot}"
+    return f"{ops.name_of(case.op.number, case.row.is_input) or case.op.name}:{case.row.slot}"
 
 
 def _largest_inputs(case: Case) -> list[Case]:

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from tdbg.query.program import Program
 from tdbg.query.rows import Rows
+from tdbg.query.scene_eager import EagerEdges
 from tdbg.query.scene_moments import Moments
-from tdbg.query.scene_nodes import Nodes
+from tdbg.query.scene_nodes import NOWHERE, Here, Nodes
 from tdbg.query.scene_numbers import Names, NumbersOfAll, NumbersOfSome
-from tdbg.query.scene_ops import Ops
+from tdbg.query.scene_ops import INPUT, Ops
 from tdbg.query.scene_runs import Runs
 from tdbg.query.scene_selection import Rowset
-from tdbg.query.scene_sources import SourceFiles
+from tdbg.query.scene_sources import Outputs, SourceFiles
 from tdbg.query.scene_steps import Steps
+from tdbg.query.scene_texts import Texts
 from tdbg.query.scene_values import Values
 from tdbg.query.trace import Trace
 from tdbg.scene import Moment
 from tdbg.store.pages import Pages
+
+if TYPE_CHECKING:
+    from tdbg.query.verdict import Verdict
 
 
 class SceneCache:
@@ -34,17 +41,28 @@ class SceneCache:
         self.stamp = stamp(trace, process)
         self._rowset: tuple[int | None, Rowset] | None = None
         self._moment: Moment | None = None
+        self._here: tuple[int, Here] | None = None
         self._numbers: tuple[int | None, NumbersOfAll | NumbersOfSome] | None = None
 
     @cached_property
     def moments(self) -> Moments:
-        had_sessions = self.trace.row_count("signatures") or self.trace.row_count("runs")
-        runs = Runs(self.trace, self.process, self.pages, lambda: self.ops) if had_sessions else None
-        return runs if runs and runs.runs else Steps(self.trace, self.process, self.pages, lambda: self.ops)
+        parts = (self.trace, self.process, self.pages, lambda: self.ops)
+        if self.trace.row_count("signatures") or self.trace.row_count("runs"):
+            runs = Runs(*parts)
+            # A program whose work is done elsewhere may still run a Session now and then.
+            if runs.runs and 2 * len(runs.runs) >= runs.executions:
+                return runs
+        return Steps(*parts)
 
     @cached_property
     def mode(self) -> str:
         return str(self.trace.processes[self.process].info.get("mode", ""))
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        from tdbg.query.verdict import explain  # with all rules and causes, which a listing does not need
+
+        return explain(self.trace)
 
     @cached_property
     def ops(self) -> Ops:
@@ -55,12 +73,17 @@ class SceneCache:
         return Program(self.trace, self.process)
 
     @cached_property
+    def texts(self) -> Texts:
+        return Texts(self.program, self.trace.processes[self.process].info)
+
+    @cached_property
     def nodes(self) -> Nodes:
-        return Nodes(self.trace, self.process, self.program, self.ops)
+        eager = EagerEdges(self.trace, self.process, self.pages, self.ops)
+        return Nodes(self.trace, self.process, self.program, self.ops, self.texts, eager)
 
     @cached_property
     def sources(self) -> SourceFiles:
-        return SourceFiles(self.program, self.ops, lambda: self.rollup)
+        return SourceFiles(self.program, self.ops, self.texts, lambda: self.outputs)
 
     @cached_property
     def values(self) -> Values:
@@ -87,12 +110,30 @@ class SceneCache:
         return sorted(set(self.ops.shown))
 
     @cached_property
+    def outputs(self) -> Outputs:
+        """What was seen of each output in the whole trace."""
+        rollup = self.rollup
+        evidence = Counter(
+            zip(*(self.pages.cells(name, self.moments.evidence).tolist() for name in ("op", "slot")), strict=False)
+        )
+        found = {}
+        for op, slot, rows, bad in zip(*(rollup[n].to_pylist() for n in ("op", "slot", "rows", "bad")), strict=True):
+            if rows > evidence[op, slot]:
+                found[op, slot] = rows - evidence[op, slot], bad
+        return found
+
+    @cached_property
     def tensor_names(self) -> list[str]:
         """Of all tensors that have rows, at whatever moment."""
-        rollup = self.rollup
-        at, shown = self.ops.at, self.ops.shown
-        pairs = zip(rollup["op"].to_pylist(), rollup["slot"].to_pylist(), strict=True)
-        return sorted({f"{shown[at[op]]}:{slot}" for op, slot in pairs if op in at})
+        dtypes = self.trace.table("ops", ["op", "output_dtypes"], self.process)
+        made = dict(zip(dtypes["op"].to_pylist(), map(len, dtypes["output_dtypes"].to_pylist()), strict=True))
+        ops, found = self.ops, set()
+        for op, slot in self.outputs:
+            at = ops.at.get(op)
+            if at is not None:
+                is_input = ops.graphs[at] < 0 and slot >= made[op]
+                found.add(f"{ops.shown[at]}{INPUT if is_input else ''}:{slot}")
+        return sorted(found)
 
     def steps_of(self, ops: Sequence[int], slot: int | None) -> tuple[int, int] | None:
         """The first and the last step in which an output was seen; None: never."""
@@ -118,6 +159,17 @@ class SceneCache:
             positions = None if number is None else self.moments.positions(number)
             self._rowset = number, Rowset(self.pages, positions, self.moments.evidence)
         return self._rowset[1]
+
+    def here(self, number: int | None) -> Here:
+        """What was seen at the moment; nothing in particular of the whole trace."""
+        if number is None:
+            return NOWHERE
+        if self._here is None or self._here[0] != number:
+            ops = set(np.unique(self.pages.cells("op", self.rowset(number).all)).tolist())
+            run = self.moments.runs.get(number)
+            graphs = {int(self.ops.graphs[self.ops.at[op]]) for op in ops if op in self.ops.at}
+            self._here = number, Here(ops, {run.graph} if run is not None else graphs)
+        return self._here[1]
 
     def began(self, number: int | None) -> int:
         """When the first tensor of the moment was seen, in ns."""

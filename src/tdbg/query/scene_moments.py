@@ -14,6 +14,7 @@ from tdbg.scene import Moment
 from tdbg.store.pages import Pages
 from tdbg.store.reader import Trace
 
+BLIND_MODES = ("none", "shape")  # in which nobody looks for bad values
 OUTSIDE = -1  # the number of what is in no step and no run
 
 

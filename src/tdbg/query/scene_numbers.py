@@ -19,7 +19,8 @@ class Names:
 
     def __init__(self, ops: Ops) -> None:
         ids: dict[str, int] = {}
-        self._ids = np.full(int(ops.numbers.max(initial=-1)) + 2, -1, np.int64)  # the last cell stands for op -1
+        self._known = ops.known
+        self._ids = np.full(ops.size, -1, np.int64)
         self._ids[ops.numbers] = [ids.setdefault(name, len(ids)) for name in ops.shown]
         self._is_eager = np.zeros(len(self._ids), bool)
         self._is_eager[ops.numbers] = ops.graphs < 0
@@ -27,6 +28,7 @@ class Names:
     def of(self, rows: pa.Table) -> np.ndarray:
         """-1: no tensor of its own."""
         op, slot, flags = (rows[name].to_numpy() for name in COLUMNS)
+        op = self._known(op)
         is_input = self._is_eager[op] & ((flags & int(Flag.INPUT)) != 0)
         keys = (self._ids[op] << 17) | (slot.astype(np.int64) << 1) | is_input
         return np.where((flags & int(Flag.EVIDENCE)) == 0, keys, -1)
@@ -78,6 +80,8 @@ class NumbersOfAll:
         order = np.argsort(self._pages.part_of_column("seq", number), kind="stable")
         found = np.empty(len(keys), np.int64)
         found[order] = counted(keys[order])
+        if number == 0:
+            return found  # nothing was seen before: what is looked at first is there first
         known, before = self._before
         return found + before[number][np.searchsorted(known, keys)]
 

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tdbg.errors import TdbgError
+from tdbg.nearest import did_you_mean
 from tdbg.query.compositions import PARTS
-from tdbg.query.nearest import did_you_mean
 from tdbg.query.program import function_name
 from tdbg.store.reader import Trace
 
@@ -62,6 +62,15 @@ class Ops:
         return len(self.names)
 
     @cached_property
+    def size(self) -> int:
+        """Of an array with a cell for each op's number, and a last one, which -1 is the index of."""
+        return int(self.numbers.max(initial=-1)) + 2
+
+    def known(self, numbers: np.ndarray) -> np.ndarray:
+        """-1 in place of ops that the trace does not tell of: a program that was killed may have left such rows."""
+        return np.where((numbers >= 0) & (numbers < self.size - 1), numbers, -1)
+
+    @cached_property
     def stands_for(self) -> dict[int, list[tuple[str, str]]]:
         """By place: names and types of the user's ops that an op of the runtime stands for, its own first."""
         found = {}
@@ -83,6 +92,13 @@ class Ops:
                 shown[place] = name
         return shown
 
+    def name_of(self, op: int, is_input: bool = False) -> str:
+        """The user's name of an op, or of what an eager op was given; "" when there is no such op."""
+        at = self.at.get(op, -1)
+        if at < 0:
+            return ""
+        return self.shown[at] + (INPUT if is_input and self.graphs[at] < 0 else "")
+
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = defaultdict(list)
@@ -100,6 +116,10 @@ class Ops:
                 found[name].append(place)
         return found
 
+    def named(self, name: str) -> list[int]:
+        """The numbers of the ops that have a name, or are shown under it."""
+        return [int(self.numbers[place]) for place in self._by_name.get(name, ())]
+
     def whole_of(self, number: int) -> str:
         """The node that an op of the program became a part of; "": none."""
         place = self.at[number]
@@ -111,7 +131,7 @@ class Ops:
         beginning; None: all do."""
         if not (node_pattern or op_pattern or exclude):
             return None
-        passes = np.zeros(int(self.numbers.max(initial=-1)) + 2, bool)
+        passes = np.zeros(self.size, bool)
         node, kind, without = compiled(node_pattern), compiled(op_pattern), compiled(exclude)
         for place, number in enumerate(self.numbers):
             names, types = self._names_of(place), self._types_of(place)

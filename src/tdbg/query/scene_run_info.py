@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tdbg.query.scene_moments import Asked, Moments, count
+from tdbg.query.scene_moments import BLIND_MODES, Asked, Moments, count
 from tdbg.scene import Moment, RunInfo, Seen
 from tdbg.store.reader import Trace
 
@@ -38,8 +38,8 @@ def run_info(trace: Trace, process: int, moments: Moments, moment: Moment | None
         facts["program"] = " ".join(map(str, info["argv"]))
     if moment is None:
         found = count(len(moments.numbers()), moments.kind)
-        return RunInfo(f"{trace.path.name}: {found}", facts=facts | _counts(moments.rows, moments.bad))
-    facts |= _counts(moment.tensors, moment.bad)
+        return RunInfo(f"{trace.path.name}: {found}", facts=facts | _counts(moments.rows, moments.bad, info))
+    facts |= _counts(moment.tensors, moment.bad, info)
     run = moments.runs.get(moment.number)
     if run is None:
         return RunInfo(moment.title, facts=facts)
@@ -50,5 +50,6 @@ def run_info(trace: Trace, process: int, moments: Moments, moment: Moment | None
     return RunInfo(moment.title, asked.fetches, asked.targets, asked.feeds, error, facts)
 
 
-def _counts(tensors: int, bad: int) -> dict[str, str]:
-    return {"tensors": f"{tensors:,}", "with NaN or infinity": f"{bad:,}"}
+def _counts(tensors: int, bad: int, info: Mapping[str, Any]) -> dict[str, str]:
+    was_looked_for = info.get("mode") not in BLIND_MODES
+    return {"tensors": f"{tensors:,}", "with NaN or infinity": f"{bad:,}" if was_looked_for else "not looked for"}

@@ -20,6 +20,7 @@ class Runs(Moments):
     """What is in no run is a moment too, of number -1. Constants belong to all runs of their graph."""
 
     kind = "run"
+    executions = 0  # all there are, those that are no runs too; known with the runs
 
     @cached_property
     def asked(self) -> dict[int, Asked]:
@@ -30,6 +31,7 @@ class Runs(Moments):
     def runs(self) -> dict[int, Run]:
         ended = {row["execution"]: row for row in self._trace.table("runs", process=self._process).to_pylist()}
         rows = self._trace.table("executions", ["execution", "graph", "time"], self._process).to_pylist()
+        self.executions = len(rows)
         rows = [row for row in rows if row["graph"] in self.asked or row["execution"] in ended]
         rows.sort(key=lambda row: row["execution"])
         told = [ended[row["execution"]]["run"] if row["execution"] in ended else -1 for row in rows]

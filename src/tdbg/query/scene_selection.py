@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 
 from tdbg import expressions
 from tdbg.errors import TdbgError
 from tdbg.model import Flag
-from tdbg.query.nearest import did_you_mean
+from tdbg.nearest import did_you_mean
 from tdbg.query.rows import Rows
 from tdbg.query.scene_ops import Ops
 from tdbg.query.scene_tensors import sizes_of
@@ -30,6 +31,9 @@ def has_inf_or_nan(seen: object, array: object) -> bool:
         return not bool(np.isfinite(array).all())  # type: ignore[call-overload]
     except TypeError:
         return False
+
+
+Also = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]  # of ops, slots and flags of rows
 
 
 class Rowset:
@@ -60,6 +64,26 @@ class Rowset:
 
     def __len__(self) -> int:
         return len(self.pages) - len(self._evidence) if self.given is None else len(self.given)
+
+    def of_ops(self, passes: np.ndarray, ops: Ops, also: Also | None = None) -> np.ndarray:
+        """Those of the ops that pass (by number, as ``Ops.matching`` gives them) and for which something holds also."""
+        columns = ("op", "slot", "flags") if also is not None else ("op",)
+
+        def places(cells: Mapping[str, np.ndarray]) -> np.ndarray:
+            here = np.flatnonzero(passes[ops.known(cells["op"])])
+            return here if also is None or not len(here) else here[also(*(cells[name][here] for name in columns))]
+
+        if self.given is not None:
+            return self.given[places({name: self.pages.cells(name, self.given) for name in columns})]
+
+        def in_order(rows: pa.Table) -> np.ndarray:
+            here = places({name: rows[name].to_numpy() for name in columns})
+            return here[np.argsort(rows["seq"].to_numpy()[here], kind="stable")]
+
+        parts = self.pages.map(in_order, (*columns, "seq"))
+        starts = [page.first for page in self.pages.pages]
+        found = np.concatenate([np.empty(0, np.int64), *(at + here for at, here in zip(starts, parts, strict=True))])
+        return found[~np.isin(found, self._evidence)] if len(self._evidence) else found
 
     def bad(self, first_seq: int) -> np.ndarray:
         """Those that hold a NaN or an infinity, of which the first is known."""
@@ -98,9 +122,11 @@ class Selector:
         is_bad = selection.filter and filters.get(selection.filter) is has_inf_or_nan
         if passing is None and not selection.filter and selection.sort_by == "timestamp":
             return rowset.given
-        found = rowset.bad(self._first_bad_seq) if is_bad else rowset.all
-        if passing is not None:
-            found = found[passing[rowset.cells("op", found)]]
+        if is_bad:
+            found = rowset.bad(self._first_bad_seq)
+            found = found[passing[self._ops.known(rowset.cells("op", found))]] if passing is not None else found
+        else:
+            found = rowset.of_ops(passing, self._ops) if passing is not None else rowset.all
         if selection.filter and not is_bad:
             found = self._filtered(rowset, found, selection.filter, filters, notes)
         return found if selection.sort_by == "timestamp" else self._sorted(rowset, found, selection.sort_by)
@@ -114,16 +140,18 @@ class Selector:
         if text.isidentifier() and text not in expressions.FIELDS:
             near = did_you_mean(text, filters)
             raise TdbgError(f"there is no filter {text!r}; " + (near or f"there are {', '.join(filters)}"))
-        answer = expressions.parse(text).sql()
+        answer = expressions.parse(text).sql({"name": "shown.name", "op": "shown.type"})
         if not len(found):
             return found
         seqs = rowset.cells("seq", found)
         sql = (
-            "SELECT t.seq FROM tensors t JOIN ops o USING (process, op) "
+            "WITH shown AS (SELECT unnest(?)::INTEGER AS op, unnest(?) AS name, unnest(?) AS type) "
+            "SELECT t.seq FROM tensors t JOIN ops o USING (process, op) JOIN shown USING (op) "
             f"WHERE t.process = {self._process} AND t.seq BETWEEN {seqs.min()} AND {seqs.max()} AND {answer.sql} "
             f"AND t.flags & {int(Flag.EVIDENCE)} = 0"
         )
-        wanted = self._rows().numbers(sql, answer.parameters)
+        names = [self._ops.numbers.tolist(), self._ops.shown, self._ops.types]
+        wanted = self._rows().numbers(sql, [*names, *answer.parameters])
         return found[np.isin(seqs, wanted)]
 
     def _sorted(self, rowset: Rowset, found: np.ndarray, sort_by: str) -> np.ndarray:
@@ -131,7 +159,7 @@ class Selector:
             keys = sizes_of(rowset.cells("elements", found), rowset.cells("dtype", found))
         else:
             texts = self._ops.types if sort_by == "op_type" else self._ops.shown
-            keys = self._ranks(texts)[rowset.cells("op", found)]
+            keys = self._ranks(texts)[self._ops.known(rowset.cells("op", found))]
             if sort_by == "tensor_name":
                 slots = rowset.cells("slot", found).astype(np.int64)
                 keys = keys * (int(slots.max(initial=0)) + 1) + slots
@@ -140,7 +168,7 @@ class Selector:
     def _ranks(self, texts: list[str]) -> np.ndarray:
         """By the number of an op; the last cell stands for -1."""
         order = {text: rank for rank, text in enumerate(sorted(set(texts)))}
-        ranks = np.zeros(int(self._ops.numbers.max(initial=-1)) + 2, np.int64)
+        ranks = np.zeros(self._ops.size, np.int64)
         ranks[self._ops.numbers] = [order[text] for text in texts]
         return ranks
 
@@ -151,8 +179,6 @@ def _small(keys: np.ndarray) -> np.ndarray:
         return keys
     least, greatest = int(keys.min()), int(keys.max())
     if greatest - least > 0xFFFF:
-        import pyarrow as pa
-
         encoded = pa.array(keys).dictionary_encode()
         distinct = encoded.dictionary.to_numpy()
         if len(distinct) > 0xFFFF:

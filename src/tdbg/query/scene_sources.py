@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 
 from tdbg.errors import TdbgError
 from tdbg.model import Flag, Frame
-from tdbg.query.nearest import did_you_mean
+from tdbg.nearest import did_you_mean
 from tdbg.query.program import Program
 from tdbg.query.scene_ops import Ops
 from tdbg.query.scene_selection import Rowset
+from tdbg.query.scene_texts import Texts
 from tdbg.scene import SourceFile, SourceLine
 
 Outputs = dict[tuple[int, int], tuple[int, int]]  # by op and slot: rows, and how many of them are bad
@@ -23,8 +23,8 @@ Outputs = dict[tuple[int, int], tuple[int, int]]  # by op and slot: rows, and ho
 class SourceFiles:
     """Of one process. An op belongs to each file on its stack, once a file: to the innermost line of it."""
 
-    def __init__(self, program: Program, ops: Ops, rollup: Callable[[], pa.Table]) -> None:
-        self._program, self._ops, self._rollup = program, ops, rollup
+    def __init__(self, program: Program, ops: Ops, texts: Texts, whole: Callable[[], Outputs]) -> None:
+        self._program, self._ops, self._texts, self._whole = program, ops, texts, whole
 
     def files(self, rowset: Rowset) -> list[SourceFile]:
         """The user's first, then by path."""
@@ -48,7 +48,7 @@ class SourceFiles:
         for op, slot in sorted(outputs):
             slots[op].append(slot)
         made = self._by_file.get(file, {})
-        text = self._program.text_of(file)
+        text = self._texts.of(file)
         shown, at = self._ops.shown, self._ops.at
         found = []
         for number in range(1, max(len(text), max(made, default=0)) + 1):
@@ -113,13 +113,7 @@ class SourceFiles:
         return found
 
     def _outputs(self, rowset: Rowset) -> Outputs:
-        return self._whole if rowset.given is None else _counted(rowset)
-
-    @cached_property
-    def _whole(self) -> Outputs:
-        rollup = self._rollup()
-        ops, slots, rows, bad = (rollup[name].to_pylist() for name in ("op", "slot", "rows", "bad"))
-        return {(op, slot): (count, wrong) for op, slot, count, wrong in zip(ops, slots, rows, bad, strict=True)}
+        return self._whole() if rowset.given is None else _counted(rowset)
 
 
 def _counted(rowset: Rowset) -> Outputs:

@@ -39,6 +39,7 @@ class Values:
     def __init__(self, trace: Trace, process: int, pages: Pages, program: Program, evidence: np.ndarray) -> None:
         self._trace, self._process, self._pages, self._program = trace, process, pages, program
         self._evidence = evidence
+        self._last: tuple[int, Any] | None = None  # a large one takes a while to unpack, and is looked at repeatedly
 
     @cached_property
     def _beside(self) -> dict[tuple[int, int, int, int], int]:
@@ -73,20 +74,23 @@ class Values:
         number = self.kept(key)
         if number < 0:
             raise TdbgError(self._how_to_keep(seen))
-        value = self._trace.value(self._process, number)
-        return _as_array(value, seen)
+        if self._last is None or self._last[0] != number:
+            self._last = number, _as_array(self._trace.value(self._process, number), seen)
+        return self._last[1]
 
     def _how_to_keep(self, seen: Seen) -> str:
         info = self._trace.processes[self._process].info
         what = f"the elements of {seen.tensor} were not kept"
-        if info.get("imported"):
-            return f"{what}; import the dumps again with --values to have them"
-        steps = f" --steps {seen.step}:{seen.step + 1}" if seen.step >= 0 else ""
-        pattern = re.escape(seen.node).replace("'", ".")
-        program = " ".join(str(word) for word in info.get("argv") or ["train.py"])
-        return (
-            f"{what} (mode {info.get('mode', 'unknown')}); tdbg run --mode full{steps} --names '^{pattern}$' {program}"
-        )
+        imported = info.get("imported") or {}
+        if imported.get("format") == "tfdbg2":
+            return f"{what}; TensorFlow keeps them with tensor_debug_mode='FULL_TENSOR'"
+        if imported:
+            return f"{what}; import the dumps again with: tdbg import --values"
+        steps = f"--steps {seen.step}:{seen.step + 1} " if seen.step >= 0 else ""
+        op = self._program.ops.get(seen.key.op)
+        names = shlex.quote(f"^{re.escape(op.name if op is not None else seen.node)}$")
+        words = f"tdbg run --mode full {steps}--names {names} {program_words(info)}"
+        return f"{what} (mode {info.get('mode', 'unknown')}); record them with: {words}"
 
 
 def program_words(info: Mapping[str, Any]) -> str:
@@ -100,7 +104,7 @@ def program_words(info: Mapping[str, Any]) -> str:
 def _as_array(value: np.ndarray | RawValue, seen: Seen) -> Any:
     """Small floats that numpy has no word for, where ml_dtypes is not installed, as float32."""
     if isinstance(value, RawValue):
-        return value
+        raise TdbgError(f"the elements of {seen.tensor} are no numbers ({seen.dtype}), so they cannot be shown")
     if seen.dtype == DType.BFLOAT16.label and value.dtype == np.uint16:
         return (value.astype(np.uint32) << 16).view(np.float32)
     return value

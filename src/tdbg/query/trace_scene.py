@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from tdbg.errors import TdbgError
 from tdbg.model import DType, Flag, ProfiledNode
 from tdbg.query.profile import read_profile
 from tdbg.query.scene_cache import SceneCache, stamp
+from tdbg.query.scene_moments import BLIND_MODES
 from tdbg.query.scene_ops import INPUT, Named
 from tdbg.query.scene_run_info import Feeds, run_info
 from tdbg.query.scene_selection import Rowset, Selector, has_inf_or_nan
@@ -32,8 +33,10 @@ from tdbg.scene import (
     Tensors,
 )
 
+if TYPE_CHECKING:
+    from tdbg.query.verdict import Verdict
+
 _MOST_TESTED = 20_000  # tensors that a user's function is asked about
-_BLIND = ("none", "shape")  # modes in which nobody looks for bad values
 
 
 class TraceScene:
@@ -109,6 +112,8 @@ class TraceScene:
         notes = self._blind_notes(selection)
         found = self._selector.select(rowset, selection, self.filters, notes)
         order = Everything(self._pages, self._read.moments.evidence) if found is None else Chosen(found)
+        if len(rowset) and not len(self._read.ops):
+            notes.append("the program ended before it could tell of its ops, so their names are not known")
         notes += [f"{name} is damaged: its rows are shown without names" for name in sorted(self._pages.damaged)]
         return RowTensors(order, self._make, len(rowset), notes, selection.reverse)
 
@@ -148,7 +153,7 @@ class TraceScene:
         return self._read.node_names
 
     def node(self, name: str) -> Node:
-        return self._read.nodes.node(name, self._graphs_here())
+        return self._read.nodes.node(name, self._read.here(self._number))
 
     def sources(self) -> Sequence[SourceFile]:
         return self._read.sources.files(self._rowset())
@@ -171,6 +176,10 @@ class TraceScene:
     def trace(self) -> Trace:
         return self._trace
 
+    def verdict(self) -> Verdict:
+        """Of the whole trace, as far as it was written when the scene was last refreshed."""
+        return self._read.verdict
+
     @property
     def read(self) -> SceneCache:
         """All that is known of the process, as it was when the trace was last looked at."""
@@ -186,25 +195,17 @@ class TraceScene:
     def _rowset(self) -> Rowset:
         return self._read.rowset(self._number)
 
-    def _graphs_here(self) -> set[int]:
-        """The graphs that ran at the moment: of nodes with one name, those are meant first."""
-        run = self._read.moments.runs.get(self._number) if self._number is not None else None
-        return {run.graph} if run is not None else set()
-
     def _rows_of(self, named: Named) -> np.ndarray:
-        rowset = self._rowset()
-        ops = rowset.cells("op", rowset.all)
-        found = rowset.all[np.isin(ops, named.ops)]
-        graphs = self._read.ops.graphs
-        if not len(found):
-            return found
-        eager = [op for op in named.ops if graphs[self._read.ops.at[op]] < 0]
-        is_eager = np.isin(self._pages.cells("op", found), eager)
-        is_input = is_eager & ((self._pages.cells("flags", found) & int(Flag.INPUT)) != 0)
-        found = found[is_input == named.is_input]
-        if named.slot is not None:
-            found = found[self._pages.cells("slot", found) == named.slot]
-        return found
+        ops = self._read.ops
+        wanted = np.zeros(ops.size, bool)
+        wanted[list(named.ops)] = True
+        eager = [op for op in named.ops if ops.graphs[ops.at[op]] < 0]
+
+        def is_meant(op: np.ndarray, slot: np.ndarray, flags: np.ndarray) -> np.ndarray:
+            is_input = np.isin(op, eager) & ((flags & int(Flag.INPUT)) != 0)
+            return (is_input == named.is_input) & ((slot == named.slot) | (named.slot is None))
+
+        return self._rowset().of_ops(wanted, ops, is_meant)
 
     def _check_one_slot(self, tensor: str, found: np.ndarray) -> None:
         slots = sorted(set(self._pages.cells("slot", found).tolist()))
@@ -232,7 +233,7 @@ class TraceScene:
 
     def _blind_notes(self, selection: Selection) -> list[str]:
         mode = self._read.mode
-        if self.filters.get(selection.filter) is has_inf_or_nan and mode in _BLIND:
+        if self.filters.get(selection.filter) is has_inf_or_nan and mode in BLIND_MODES:
             return [f"mode {mode} does not look for NaN and infinity; record with --mode health or numerics"]
         return []
 
@@ -261,7 +262,7 @@ class TraceScene:
 
     def _make(self, positions: np.ndarray) -> list[Seen]:
         read = self._read
-        ops, shapes, began, looked = read.ops, read.shapes, read.began(self._number), read.mode not in _BLIND
+        ops, shapes, began, looked = read.ops, read.shapes, read.began(self._number), read.mode not in BLIND_MODES
         moment = self._number
         numbers = read.numbers_of(moment, positions).tolist() if moment is not None else None
         found = []

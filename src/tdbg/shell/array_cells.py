@@ -118,13 +118,10 @@ class _Floats:
         if np.isinf(value):
             return f"{'+' if value > 0 and self._sign == '+' else ''}{value}"
         size = abs(float(value))
-        has_exponent = self._has_exponent or size >= _LARGE or (0 < size < 10.0**-self._digits / 2)
-        if has_exponent:
-            return str(
-                np.format_float_scientific(
-                    value, self._digits, unique=True, trim="k", sign=self._sign == "+", min_digits=self._digits
-                )
-            )
-        text = str(np.format_float_positional(value, self._digits, unique=True, trim=".", sign=self._sign == "+"))
-        whole, _, digits = text.partition(".")
-        return f"{whole}.{digits.ljust(self._digits)}"
+        sign = self._sign == "+"
+        if self._has_exponent or size >= _LARGE or 0 < size < _SMALL:
+            digits = {"precision": _PRECISION, "min_digits": self._digits if self._has_exponent else 0}
+            return str(np.format_float_scientific(value, unique=True, trim="k", sign=sign, **digits))
+        text = str(np.format_float_positional(value, _PRECISION, unique=True, trim=".", sign=sign))
+        whole, _, fraction = text.partition(".")
+        return f"{whole}.{fraction.ljust(self._digits)}"

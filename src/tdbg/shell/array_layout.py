@@ -7,7 +7,7 @@ at once. Beyond two dimensions each page, a matrix, has a line of its own that s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,7 +24,8 @@ _GAP = ", "
 _WIDTH = 80
 
 
-class _Axis(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Axis:
     """The entries of one dimension that are shown: all, or ``edge`` at both ends with an ellipsis between."""
 
     size: int

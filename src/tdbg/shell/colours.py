@@ -30,9 +30,14 @@ CODES = {
 _SYMBOLS = {number: 0x2400 + number for number in range(32) if chr(number) != "\t"} | {0x7F: 0x2421}
 
 
-def has_colours(stream: TextIO) -> bool:
+def has_colours(stream: TextIO | None) -> bool:
     """On a terminal that is not dumb, unless NO_COLOR says otherwise."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", None)
+    return (
+        stream is not None
+        and stream.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") not in ("dumb", None)
+    )
 
 
 def written(line: Line, in_colour: bool) -> str:

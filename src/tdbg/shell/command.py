@@ -49,6 +49,7 @@ class Command:
     name: ClassVar[str] = ""
     aliases: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[Sequence[tuple[str, str]]] = ()  # (what is typed, what it does)
+    page_lines: ClassVar[int] = 12  # how much of the output of an example its page of documentation shows
     is_raw: ClassVar[bool] = False  # the text behind the name is one word, taken as it is (eval, sql)
 
     @classmethod

@@ -118,4 +118,5 @@ OFFERS: dict[str, Callable[[Engine, str], Iterable[Completion]]] = {
     "SOURCE": _sources,
     "SETTING": _settings,
     "FILE": _files,
+    "TRACE": _files,
 }

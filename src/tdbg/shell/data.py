@@ -37,7 +37,8 @@ def block_data(block: Block) -> Any:
     if isinstance(block, Array):
         return _array(block)
     if isinstance(block, Plot):
-        return {"title": block.title, "series": {name: list(series) for name, series in block.series.items()}}
+        series = {name: list(points) for name, points in block.series.items()}
+        return {"title": block.title, "series": series} | ({"bad": list(block.bad)} if block.bad else {})
     return block.data if block.data is not None else [plain(line) for line in block.lines]
 
 

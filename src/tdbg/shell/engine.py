@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import traceback
@@ -11,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tdbg.errors import TdbgError
+from tdbg.nearest import did_you_mean
 from tdbg.scene import Scene
 from tdbg.shell.command import Command, Completion
 from tdbg.shell.commands import by_word
@@ -87,8 +87,7 @@ class Engine:
         """By name or alias; TdbgError with the nearest when there is none."""
         found = by_word().get(word)
         if found is None:
-            near = difflib.get_close_matches(word, by_word(), 1)
-            hint = f"did you mean {near[0]!r}?" if near else "type help for those that there are"
+            hint = did_you_mean(word, by_word()) or "type help for those that there are"
             raise TdbgError(f"there is no command {word!r}; {hint}")
         return found
 
@@ -115,7 +114,7 @@ class Engine:
             return self._search(line[1:])
         if line.startswith("@"):
             return self._go_to_element(line[1:])
-        name, _, rest = line.partition(" ")
+        name, rest = (*line.split(None, 1), "")[:2]
         command = self.command(name)
         if command.is_raw:
             rest, file = text_without_file(rest)
@@ -181,9 +180,7 @@ class Engine:
             raise TdbgError("an element is written @[row,column], for example @[10,0]")
         shown = self.visited.shown
         indices = tuple(int(number) for number in numbers[1].split(","))
-        if shown is None:
-            raise TdbgError("there is no screen yet; show a tensor first: pt NAME")
-        return self._changed(go_to(shown.result, indices, self.width))
+        return self._changed(go_to(shown.result if shown else Result(), indices, self.width))
 
     def _changed(self, result: Result) -> Result:
         self.visited.replace(result)

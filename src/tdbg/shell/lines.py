@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 
 from tdbg.capture.control import Action
@@ -28,12 +28,18 @@ _CONTEXT = 2
 _WINDOW = 20
 
 
+def has_terminal() -> bool:
+    """Somebody types, and reads."""
+    streams = (sys.stdin, sys.stdout)
+    return all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
+
+
 class LineMode:
     """Reads and executes lines until one gives an Action; ``None``: the input is at its end."""
 
     def __init__(self, engine: Engine, has_pager: bool = True) -> None:
         self.engine = engine
-        self.is_typed = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+        self.is_typed = has_terminal()
         self.has_pager = has_pager and self.is_typed
         engine.can_ask = self.is_typed
 
@@ -56,36 +62,52 @@ class LineMode:
         self.engine.history.add(line)
         result = Result()
         for command in [line] if line.lstrip().startswith("/") else commands_in(line):
+            self._see_what_is_new()
             result = self.engine.execute(command)
             if result.asks:
                 result = self._answered(result)
-            self.show(result, is_next=command.strip() == "/")
+            result = self.show(result, is_window=command.strip() == "/" or command.lstrip().startswith("@"))
             if result.is_error or result.action:
                 break
         return result
 
-    def show(self, result: Result, is_next: bool = False) -> None:
-        """The lines of a result. What Ctrl-C stops, or cannot be read when its turn comes, ends them."""
+    def show(self, result: Result, is_window: bool = False) -> Result:
+        """The lines of a result; of one that was searched, those that match; ``is_window``: those around its top. What
+        Ctrl-C stops, or cannot be read when its turn comes, ends them; that error is then the result."""
         try:
-            lines = _found(result, is_next) if result.search else iter(Layout(result))
+            layout = Layout(result)
+            lines = _window(layout, result.top) if is_window else _matching(layout) if result.search else iter(layout)
             if self.has_pager and self.engine.settings.get("pager", True):
                 _page(lines)
             else:
                 _print(lines)
+            return result
         except KeyboardInterrupt:
-            _print(iter(Layout(error("stopped"))))
+            failed = error("stopped")
         except TdbgError as problem:
-            _print(iter(Layout(error(str(problem)))))
+            failed = error(str(problem))
+        _print(iter(Layout(failed)))
+        return failed
+
+    def _see_what_is_new(self) -> None:
+        """A trace may still be written while it is looked at. What is wrong with it, the command says."""
+        if not self.engine.is_held:
+            with suppress(TdbgError):
+                self.engine.scene.refresh()
 
     def _read(self) -> str | None:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         try:
-            line = input(PROMPT)
+            line = input(PROMPT) if self.is_typed else _line_of_pipe()
         except EOFError:
             print()
             return None
+        except UnicodeDecodeError:
+            self.show(error("this line is no text (UTF-8)"))
+            return ""
         if not self.is_typed:
-            print(line)
+            _print(iter([(Span(line),)]))
         return line
 
     def _answered(self, result: Result) -> Result:
@@ -101,14 +123,24 @@ class LineMode:
         return self.engine.execute(result.yes)
 
 
-def _found(result: Result, is_next: bool) -> Iterator[Line]:
-    """Where a screen would scroll: all lines that match with their numbers, or, for the next one, those around it."""
-    layout = Layout(result)
-    if is_next:
-        first = max(result.top - _CONTEXT, 0)
-        yield from layout.lines(first, first + _WINDOW)
-        return
-    pattern = re.compile(result.search)
+def _line_of_pipe() -> str:
+    """Not by ``input``, which needs a standard output; EOFError at the end, and where there is no input at all."""
+    print(PROMPT, end="", flush=True)
+    line = sys.stdin.readline() if sys.stdin is not None and not sys.stdin.closed else ""
+    if not line:
+        raise EOFError
+    return line.rstrip("\r\n")
+
+
+def _window(layout: Layout, top: int) -> Iterator[Line]:
+    """Where a screen would scroll to."""
+    first = max(top - _CONTEXT, 0)
+    return iter(layout.lines(first, first + _WINDOW))
+
+
+def _matching(layout: Layout) -> Iterator[Line]:
+    """With their numbers."""
+    pattern = re.compile(layout.result.search)
     digits = len(str(len(layout)))
     for number, line in enumerate(layout, 1):
         if pattern.search(plain(line)):
@@ -116,6 +148,8 @@ def _found(result: Result, is_next: bool) -> Iterator[Line]:
 
 
 def _print(lines: Iterator[Line]) -> None:
+    if sys.stdout is None:
+        return
     in_colour = has_colours(sys.stdout)
     encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
@@ -125,7 +159,7 @@ def _print(lines: Iterator[Line]) -> None:
 
 def _page(lines: Iterator[Line]) -> None:
     """What fits on the terminal is printed; more goes through the pager, as it reads."""
-    height = shutil.get_terminal_size().lines
+    height = os.get_terminal_size(sys.stdout.fileno()).lines  # readline sets LINES, which then stays as it is
     first = list(islice(lines, height))
     pager = os.environ.get("PAGER") or (shutil.which("less") and "less -R")
     if len(first) < height or not pager:

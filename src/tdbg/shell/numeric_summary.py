@@ -77,9 +77,9 @@ def histogram(array: np.ndarray, bins: int = _BINS) -> tuple[np.ndarray, np.ndar
     low, high = summary.min, summary.max
     if array.dtype.kind in "biu" and high - low < bins:
         edges = np.arange(int(low), int(high) + 2) - 0.5
-    else:
-        edges = np.linspace(low / 2, high / 2, bins + 1) * 2 if low < high else np.array([low, high])
-    if low == high:
+    else:  # halves, so that the distance between two of the largest numbers is still a number
+        edges = np.unique([low, *(np.linspace(low / 2, high / 2, bins + 1)[1:-1] * 2).clip(low, high), high])
+    if len(edges) == 1:
         return np.array([summary.negative + summary.zero + summary.positive]), np.array([low, high])
     counts = np.zeros(len(edges) - 1, np.int64)
     for at in range(0, flat.size, _PER_CHUNK):
@@ -96,10 +96,10 @@ def histogram_text(array: np.ndarray) -> Text:
     counts, edges = histogram(array)
     if not len(counts):
         return Text([(Span("no finite elements, so no histogram", "dim"),), ()], {"counts": [], "edges": []})
-    is_whole = array.dtype.kind in "biu" and len(edges) > 2 and edges[0] % 1 == 0.5
+    is_whole = array.dtype.kind in "biu" and edges[0] % 1 == 0.5
     if is_whole:
         names = [f"{int(edge + 0.5)}" for edge in edges[:-1]]
-    elif len(edges) == 2 and edges[0] == edges[1]:
+    elif edges[0] == edges[1]:
         names = [f"{edges[0]:.6g}"]
     else:
         names = [f"{begin:.4g} … {end:.4g}" for begin, end in pairwise(edges)]

@@ -15,29 +15,32 @@ import numpy as np
 Bound = Callable[..., int]
 
 
-def _size(value: Any) -> int:
-    return int(np.size(value))
+def size(value: Any) -> int:
+    """Elements of an array, or of all parts of a list; an empty dimension counts as one, as a sum over it gives one."""
+    if isinstance(value, list | tuple):
+        return sum(map(size, value))
+    return math.prod(max(1, one) for one in np.shape(value))
 
 
 def _shape_size(shape: Any) -> int:
-    return math.prod(int(one) for one in np.atleast_1d(shape).reshape(-1).tolist())
+    return math.prod(max(1, int(one)) for one in np.atleast_1d(shape).reshape(-1).tolist())
 
 
 def _all(*args: Any, **_: Any) -> int:
     """As large as all inputs together."""
-    return sum(_size(one) for arg in args for one in (arg if isinstance(arg, list | tuple) else (arg,)))
+    return size(args)
 
 
 def broadcast(*args: Any, **_: Any) -> int:
-    return math.prod(np.broadcast_shapes(*(np.shape(one) for one in args)))
+    return math.prod(max(1, one) for one in np.broadcast_shapes(*(np.shape(one) for one in args)))
 
 
 def _product(*args: Any, **_: Any) -> int:
-    return math.prod(_size(one) for one in args)
+    return math.prod(size(one) for one in args)
 
 
 def _square(value: Any, *_: Any, **__: Any) -> int:
-    return max(np.shape(value), default=1) ** 2 + _size(value)
+    return max(np.shape(value), default=1) ** 2 + size(value)
 
 
 def matmul(a: Any, b: Any, **_: Any) -> int:
@@ -50,7 +53,7 @@ def matmul(a: Any, b: Any, **_: Any) -> int:
 def _dot(a: Any, b: Any, *_: Any, **__: Any) -> int:
     first, second = np.shape(a), np.shape(b)
     if not first or not second:
-        return _size(a) * _size(b)
+        return size(a) * size(b)
     return math.prod(first[:-1]) * math.prod(second[:-2] + second[-1:] if len(second) > 1 else ())
 
 
@@ -64,7 +67,7 @@ def _spaced(start: Any, stop: Any, num: Any = 50, *_: Any, **__: Any) -> int:
 
 
 def _repeat(value: Any, repeats: Any, *_: Any, **__: Any) -> int:
-    return _size(value) * int(np.max(repeats, initial=0))
+    return size(value) * int(np.max(repeats, initial=0))
 
 
 def _pad(value: Any, width: Any, *_: Any, **__: Any) -> int:
@@ -72,8 +75,17 @@ def _pad(value: Any, width: Any, *_: Any, **__: Any) -> int:
     return math.prod(size + int(a) + int(b) for size, (a, b) in zip(np.shape(value), widths, strict=True))
 
 
-def _pairs(value: Any, *_: Any, **__: Any) -> int:
-    return (np.shape(value)[0] if np.ndim(value) > 1 else 1) ** 2 + _size(value)
+def _pairs(value: Any, *, rowvar: Any = True, **_: Any) -> int:
+    """Of variables, which are the rows, or else the columns."""
+    return (np.shape(value)[0 if rowvar else -1] if np.ndim(value) > 1 else 1) ** 2 + size(value)
+
+
+def _per_dimension(value: Any, *_: Any, **__: Any) -> int:
+    return size(value) * max(1, np.ndim(value))
+
+
+def _triangle(value: Any, *_: Any, **__: Any) -> int:
+    return size(value) ** 2 if np.ndim(value) < 2 else size(value)
 
 
 def _eye(rows: Any, columns: Any = None, *_: Any, **__: Any) -> int:
@@ -81,7 +93,7 @@ def _eye(rows: Any, columns: Any = None, *_: Any, **__: Any) -> int:
 
 
 def _diag(value: Any, k: Any = 0, *_: Any, **__: Any) -> int:
-    return (_size(value) + abs(int(k))) ** 2 if np.ndim(value) == 1 else _size(value)
+    return (size(value) + abs(int(k))) ** 2 if np.ndim(value) == 1 else size(value)
 
 
 def _counted(value: Any, weights: Any = None, minlength: Any = 0, **_: Any) -> int:
@@ -89,15 +101,15 @@ def _counted(value: Any, weights: Any = None, minlength: Any = 0, **_: Any) -> i
 
 
 def _binned(value: Any, bins: Any = 10, *_: Any, **__: Any) -> int:
-    return _size(value) + (int(bins) if np.ndim(bins) == 0 else _size(bins))
+    return size(value) + (int(bins) if np.ndim(bins) == 0 else size(bins))
 
 
 def _quantiles(value: Any, wanted: Any, axis: Any = None, *_: Any, **__: Any) -> int:
-    return _size(wanted) * (1 if axis is None else _size(value))
+    return size(wanted) * (1 if axis is None else size(value))
 
 
 def _svd(value: Any, full_matrices: Any = True, *_: Any, **__: Any) -> int:
-    return _square(value) if full_matrices else 2 * _size(value)
+    return _square(value) if full_matrices else 2 * size(value)
 
 
 _UFUNCS = """abs absolute add subtract multiply divide true_divide floor_divide power float_power mod remainder fmod
@@ -108,29 +120,31 @@ _UFUNCS = """abs absolute add subtract multiply divide true_divide floor_divide 
     bitwise_or bitwise_xor invert conjugate conj heaviside gcd lcm""".split()
 _NO_LARGER = """sum prod mean std var min max amin amax ptp median average nansum nanprod nanmean
     nanstd nanvar nanmin nanmax nanmedian any all argmax argmin nanargmax nanargmin cumsum
-    cumprod nancumsum sort argsort unique count_nonzero nonzero flatnonzero argwhere reshape ravel transpose swapaxes
-    moveaxis squeeze expand_dims flip fliplr flipud roll rot90 diagonal trace diff gradient round around real imag
+    cumprod nancumsum sort argsort unique count_nonzero flatnonzero reshape ravel transpose swapaxes
+    moveaxis squeeze expand_dims flip fliplr flipud roll rot90 diagonal trace diff round around real imag
     angle isneginf isposinf isreal iscomplex nan_to_num ones_like zeros_like array asarray shape size ndim
-    searchsorted digitize extract compress delete array_equal tril triu atleast_1d atleast_2d atleast_3d copy isin
-    interp ediff1d array_split split partition argpartition""".split()
+    searchsorted digitize extract compress delete array_equal atleast_1d atleast_2d atleast_3d copy isin
+    interp ediff1d partition argpartition""".split()
 _BOUNDS: dict[str, Bound] = {
     **dict.fromkeys("concatenate stack vstack hstack dstack column_stack append".split(), _all),
     **dict.fromkeys("union1d intersect1d setdiff1d".split(), _all),
     **dict.fromkeys("where clip cross isclose allclose broadcast_arrays".split(), broadcast),
     **dict.fromkeys("outer kron meshgrid".split(), _product),
     **dict.fromkeys("corrcoef cov".split(), _pairs),
+    **dict.fromkeys("nonzero argwhere gradient".split(), _per_dimension),
+    **dict.fromkeys("tril triu".split(), _triangle),
     **dict.fromkeys("ones zeros empty".split(), lambda shape, *_, **__: _shape_size(shape)),
     **dict.fromkeys("linspace logspace geomspace".split(), _spaced),
     "full": lambda shape, value, *_, **__: _shape_size(shape),
-    "full_like": lambda value, *_, **__: _size(value),
+    "full_like": lambda value, *_, **__: size(value),
     "broadcast_to": lambda value, shape, **_: _shape_size(shape),
     "matmul": matmul,
     "dot": _dot,
     "vdot": lambda *_: 1,
-    "inner": lambda a, b: _size(a) * _size(b) // max(1, (np.shape(a) or (1,))[-1]) ** 2,
+    "inner": lambda a, b: size(a) * size(b) // max(1, (np.shape(a) or (1,))[-1]) ** 2,
     **dict.fromkeys("percentile quantile nanpercentile nanquantile".split(), _quantiles),
     "arange": _arange,
-    "tile": lambda value, times: _size(value) * _shape_size(times),
+    "tile": lambda value, times: size(value) * _shape_size(times),
     "repeat": _repeat,
     "pad": _pad,
     "eye": _eye,
@@ -138,8 +152,8 @@ _BOUNDS: dict[str, Bound] = {
     "diag": _diag,
     "bincount": _counted,
     "histogram": _binned,
-    "take": lambda value, indices, axis=None, **_: _size(indices)
-    * (1 if axis is None else _size(value) // max(1, np.shape(value)[axis])),
+    "take": lambda value, indices, axis=None, **_: size(indices)
+    * (1 if axis is None else size(value) // max(1, np.shape(value)[axis])),
 }  # fmt: skip
 _LINEAR_ALGEBRA: dict[str, Bound] = {
     **dict.fromkeys("norm det slogdet inv pinv matrix_rank cond cholesky eigvals eigvalsh eigh eig".split(), _all),
@@ -198,8 +212,8 @@ def look_up_linear_algebra(name: str) -> Word:
 
 def method_bound(name: str, array: Any, args: Sequence[Any], keywords: dict[str, Any]) -> int:
     """How many elements a method of an array gives at most."""
-    bound = _BOUNDS.get(name, _all)
-    return bound(array, *args, **keywords) if name in ("dot", "take", "repeat") else _size(array)
+    bound = _BOUNDS.get(name)
+    return bound(array, *args, **keywords) if bound is not None else size(array)
 
 
 def names() -> list[str]:

@@ -31,11 +31,11 @@ def _lines(plot: Plot, width: int) -> list[Line]:
         return [(Span(plot.title, "title"), Span(": no step has a value"))]
     values = [value for points in series.values() for _, value in points if value - value == 0]
     note = "logarithmic scale" if len(series) == 1 and Scale(values).is_logarithmic else ""
-    is_marked = any(value - value != 0 for points in series.values() for _, value in points)
+    is_marked = bool(plot.bad) or any(value - value != 0 for points in series.values() for _, value in points)
     note += ("; " if note and is_marked else "") + ("× NaN, ∞ infinity" if is_marked else "")
     title: Line = (Span(plot.title, "title"), *([Span(f"  ({note})", "dim")] if note else []))
     if len(series) == 1:
-        return [title, *chart(next(iter(series.values())), width, _HEIGHT)]
+        return [title, *chart(next(iter(series.values())), width, _HEIGHT, plot.bad)]
     return [title, *_small(series, width)]
 
 

@@ -13,7 +13,7 @@ from tdbg.errors import TdbgError
 from tdbg.shell.colours import has_colours, written
 from tdbg.shell.engine import Engine
 from tdbg.shell.history import History
-from tdbg.shell.lines import LineMode
+from tdbg.shell.lines import LineMode, has_terminal
 from tdbg.shell.result import Span
 from tdbg.shell.settings import Settings
 
@@ -30,12 +30,7 @@ def make(ui_type: str = "screen", config_file_path: Any = None) -> Prompt:
 
 
 def can_show_screen() -> bool:
-    streams = (sys.stdin, sys.stdout)
-    return all(stream is not None and stream.isatty() for stream in streams) and os.environ.get("TERM") not in (
-        None,
-        "",
-        "dumb",
-    )
+    return has_terminal() and os.environ.get("TERM") not in (None, "", "dumb")
 
 
 class _HeldPrompt:

@@ -6,7 +6,7 @@ JSON of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -71,10 +71,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """``rows`` is read a page at a time, so it may be lazy and very long."""
+    """``rows`` is read a page at a time, so it may be lazy and very long. ``measured``: the same rows without what is
+    not seen and dear to work out, such as links; columns are made wide enough for them."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
+    measured: Sequence[Sequence[Cell]] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,12 @@ class Array:
 
 @dataclass(frozen=True)
 class Plot:
-    """Named series over steps: (step, value); a bad value is NaN or infinite."""
+    """Named series over steps: (step, value); a value that is NaN or infinite is marked, not drawn. ``bad``: steps that
+    are marked too, though their values (of the finite elements) are drawn."""
 
     title: str
     series: Mapping[str, Sequence[tuple[int, float]]]
+    bad: Collection[int] = ()
 
 
 Block = Text | Table | Array | Plot

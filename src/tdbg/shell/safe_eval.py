@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import difflib
-import math
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,10 +17,19 @@ import numpy as np
 
 from tdbg.errors import TdbgError
 from tdbg.shell import numpy_words
+from tdbg.shell.eval_limits import (
+    check_arguments,
+    check_bits,
+    check_integers,
+    check_size,
+    check_text,
+    checked,
+    number,
+    size_of_part,
+)
 from tdbg.shell.numpy_words import LinearAlgebra, Word
 
-LARGEST = 1 << 27  # elements of any array on the way
-_LONGEST_TEXT, _MOST_BITS, _MOST_ARGUMENTS = 10_000, 4096, 4
+_LONGEST_TEXT = 10_000
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.MatMult: operator.matmul,
@@ -91,13 +99,13 @@ class _Evaluator:
         if method is None:
             what = _FEATURES.get(type(node), type(node).__name__)
             raise TdbgError(f"{what} cannot be used here; only numbers, operators, slices and functions of np")
-        return _checked(method(node))
+        return checked(method(node))
 
     def _of_constant(self, node: ast.Constant) -> Any:
         if isinstance(node.value, str):
-            _check_text(node.value)
+            check_text(node.value)
         elif isinstance(node.value, int):
-            _check_bits(node.value.bit_length())
+            check_bits(node.value.bit_length())
         return node.value
 
     def _of_name(self, node: ast.Name) -> Any:
@@ -116,10 +124,12 @@ class _Evaluator:
         )
 
     def _of_tuple(self, node: ast.Tuple) -> tuple:
-        return tuple(self._part(one) for one in node.elts)
+        return tuple(self._of_list(node))
 
-    def _of_list(self, node: ast.List) -> list:
-        return [self._part(one) for one in node.elts]
+    def _of_list(self, node: ast.List | ast.Tuple) -> list:
+        parts = [self._part(one) for one in node.elts]
+        check_size(numpy_words.size(parts))
+        return parts
 
     def _part(self, node: ast.expr) -> Any:
         part = self.value(node)
@@ -139,16 +149,16 @@ class _Evaluator:
         return found
 
     def _of_unaryop(self, node: ast.UnaryOp) -> Any:
-        return _UNARY[type(node.op)](_number(self.value(node.operand)))
+        return _UNARY[type(node.op)](number(self.value(node.operand)))
 
     def _of_binop(self, node: ast.BinOp) -> Any:
-        left, right = _number(self.value(node.left)), _number(self.value(node.right))
+        left, right = number(self.value(node.left)), number(self.value(node.right))
         if isinstance(left, int) and isinstance(right, int):
-            _check_integers(node.op, left, right)
+            check_integers(node.op, left, right)
         elif isinstance(node.op, ast.MatMult):
-            _check_size(numpy_words.matmul(left, right))
+            check_size(numpy_words.matmul(left, right))
         else:
-            _check_size(numpy_words.broadcast(left, right))
+            check_size(numpy_words.broadcast(left, right))
         return _OPERATORS[type(node.op)](left, right)
 
     def _of_compare(self, node: ast.Compare) -> Any:
@@ -159,7 +169,7 @@ class _Evaluator:
                 raise TdbgError("in and is cannot be used here; compare with == or np.isin")
             right = self.value(other)
             if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
-                _check_size(numpy_words.broadcast(left, right))
+                check_size(numpy_words.broadcast(left, right))
             one = _COMPARISONS[type(op)](left, right)
             found = one if found is None else np.logical_and(found, one)
             left = right
@@ -176,7 +186,7 @@ class _Evaluator:
             return whole[index]
         if not isinstance(whole, np.ndarray):
             raise TdbgError(f"only arrays have elements, and this is {type(whole).__name__}")
-        _check_size(_size_of_part(whole, index))
+        check_size(size_of_part(whole, index))
         return whole[index]
 
     def _index(self, node: ast.expr) -> Any:
@@ -214,8 +224,8 @@ class _Evaluator:
             function = Word(function.__name__, function, lambda *given: sum(map(np.size, given)))
         if not isinstance(function, Word):
             raise TdbgError("only functions of np and methods of arrays can be called")
-        _check_arguments(function, args, keywords)
-        _check_size(function.bound(*args, **keywords))
+        check_arguments(function, args, keywords)
+        check_size(function.bound(*args, **keywords))
         return function.function(*args, **keywords)
 
 
@@ -232,120 +242,10 @@ def _word(look_up: Callable[[str], Any], name: str, of: str) -> Any:
 def _near(name: str) -> str:
     known = [*numpy_words.names(), *numpy_words.ARRAY_METHODS]
     near = difflib.get_close_matches(name, known, 1, 0.75)
-    return f"; did you mean {near[0]!r}?" if near else "; help eval lists what can"
+    return f"; did you mean {near[0]!r}?" if near else "; help eval says what can"
 
 
 def _method(array: np.ndarray, name: str) -> Word:
     return Word(
         name, getattr(array, name), lambda *args, **keywords: numpy_words.method_bound(name, array, args, keywords)
     )
-
-
-def _check_arguments(function: Word, args: list[Any], keywords: dict[str, Any]) -> None:
-    if isinstance(function.function, np.ufunc) and len(args) > function.function.nin:
-        raise TdbgError(f"np.{function.name} takes {function.function.nin} arrays")
-    if len(args) > _MOST_ARGUMENTS:
-        raise TdbgError(f"np.{function.name}: at most {_MOST_ARGUMENTS} arguments; name the others")
-    for name in keywords:
-        if name in ("out", "**", "like", "subok") or (name == "shape" and "like" in function.name):
-            raise TdbgError(f"np.{function.name}: {name} cannot be given here")
-    if "dtype" in keywords:
-        _check_type(keywords["dtype"])
-    may_be_text = 0 if function.name == "astype" else 1 if function.name in _WITH_OPTIONS else len(args)
-    texts = [one for one in args[:may_be_text] if isinstance(one, str | bytes)]
-    texts += [name for name, one in keywords.items() if isinstance(one, str | bytes) and name not in _OPTIONS]
-    if texts:
-        raise TdbgError(f"np.{function.name}: a text is no number; texts can only be compared with")
-    for one in [*args, *keywords.values()]:
-        if isinstance(one, Word | LinearAlgebra):
-            raise TdbgError("functions cannot be passed to functions here")
-        if isinstance(one, np.ndarray) and one.dtype.kind not in "biufcV" and function.name not in _FOR_TEXTS:
-            raise TdbgError("an array of texts can be indexed, compared and counted, not computed with")
-
-
-_OPTIONS = frozenset("dtype order mode ord kind method side indexing casting".split())
-_WITH_OPTIONS = frozenset("linalg.norm pad ones zeros empty array asarray".split())
-_FOR_TEXTS = frozenset(
-    "shape size ndim len reshape ravel flatten transpose squeeze unique equal not_equal concatenate".split()
-)
-
-
-def _check_text(text: str) -> None:
-    """Texts are names of types and options; a type that is no number could have any size."""
-    try:
-        kind = np.dtype(text)
-    except (TypeError, ValueError, SyntaxError):
-        return
-    _check_type(kind)
-
-
-def _check_type(given: Any) -> None:
-    kind = np.dtype(given)
-    if kind.kind not in "biufc" or kind.itemsize > 32:
-        raise TdbgError(f"{given} is no type of numbers; take float32, int64 or such")
-
-
-def _number(value: Any) -> Any:
-    """An operand of arithmetic."""
-    if isinstance(value, list | tuple):
-        value = np.asarray(value)
-    if isinstance(value, np.ndarray) and value.dtype.kind in "OSU":
-        raise TdbgError("an array of texts can be indexed, compared and counted, not computed with")
-    if not isinstance(value, np.ndarray | np.generic | int | float | complex):
-        raise TdbgError(f"{type(value).__name__} is no number; operators take numbers and arrays")
-    return value
-
-
-def _check_integers(op: ast.operator, left: int, right: int) -> None:
-    bits = max(left.bit_length(), right.bit_length()) + 1
-    if isinstance(op, ast.Pow) and right > 0:
-        bits = left.bit_length() * right
-    elif isinstance(op, ast.LShift):
-        bits = left.bit_length() + right
-    elif isinstance(op, ast.Mult):
-        bits = left.bit_length() + right.bit_length()
-    _check_bits(bits)
-
-
-def _check_bits(bits: int) -> None:
-    if bits > _MOST_BITS:
-        raise TdbgError("this integer is too large; write it as a float, such as 10.0**10")
-
-
-def _check_size(elements: float) -> None:
-    if elements > LARGEST:
-        raise TdbgError(f"this would make {elements:,.0f} elements; at most {LARGEST:,} are made: take slices first")
-
-
-def _size_of_part(whole: np.ndarray, index: Any) -> int:
-    """A bound: what lists and arrays pick together, times the dimensions that they leave."""
-    parts = [np.asarray(one) if isinstance(one, list) else one for one in _as_tuple(index) if one is not None]
-    used = [one.ndim if _is_mask(one) else 0 if one is Ellipsis else 1 for one in parts]
-    dims = list(whole.shape)
-    left, chosen = 1, []
-    for at, (one, count) in enumerate(zip(parts, used, strict=True)):
-        skipped = dims[: max(0, len(dims) - sum(used[at + 1 :]))] if one is Ellipsis else []
-        left *= math.prod(skipped)
-        taken, dims = dims[len(skipped) : len(skipped) + count], dims[len(skipped) + count :]
-        if isinstance(one, slice):
-            left *= math.prod(taken)
-        elif isinstance(one, np.ndarray):
-            chosen.append((int(np.count_nonzero(one)),) if _is_mask(one) else one.shape)
-    return math.prod(np.broadcast_shapes(*chosen)) * left * math.prod(dims)
-
-
-def _as_tuple(index: Any) -> tuple:
-    return index if isinstance(index, tuple) else (index,)
-
-
-def _is_mask(one: Any) -> bool:
-    return isinstance(one, np.ndarray) and one.dtype == bool
-
-
-def _checked(value: Any) -> Any:
-    """Nothing large or strange goes on to the next operation."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        _check_bits(value.bit_length())
-    if isinstance(value, np.ndarray):
-        _check_size(value.size)
-    return value

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from tdbg.shell.result import Line, Span
 
 BARS = "▁▂▃▄▅▆▇█"
 _DECADES = 3  # values that span more are drawn on a logarithmic scale
-_MARKS = {"nan": "×", "inf": "∞", "none": " "}
+_MARKS = {"nan": "×", "inf": "∞", "": " "}
 Points = Sequence[tuple[int, float]]
 
 
@@ -23,17 +23,18 @@ class Bar(NamedTuple):
     mark: str = ""  # nan or inf, where one of its steps is bad
 
 
-def gathered(points: Points, most: int) -> list[Bar]:
+def gathered(points: Points, most: int, bad: Collection[int] = ()) -> list[Bar]:
     """Neighbouring points as one bar where there are more than ``most``: the largest value, by its absolute size."""
     most = max(1, most)
     per_bar = max(1, -(-len(points) // most))
-    return [_bar(points[at : at + per_bar]) for at in range(0, len(points), per_bar)]
+    return [_bar(points[at : at + per_bar], bad) for at in range(0, len(points), per_bar)]
 
 
-def _bar(points: Points) -> Bar:
+def _bar(points: Points, bad_steps: Collection[int]) -> Bar:
     finite = [value for _, value in points if math.isfinite(value)]
     bad = [value for _, value in points if not math.isfinite(value)]
-    mark = "nan" if any(value != value for value in bad) else "inf" if bad else ""
+    is_bad = any(value != value for value in bad) or any(step in bad_steps for step, _ in points)
+    mark = "nan" if is_bad else "inf" if bad else ""
     return Bar(points[0][0], points[-1][0], max(finite, key=abs, default=None), mark)
 
 
@@ -61,24 +62,20 @@ def sparkline(points: Points, most: int) -> Line:
     """``▁▂▃█×``, at most that wide."""
     bars = gathered(points, most)
     scale = Scale([bar.value for bar in bars if bar.value is not None])
-    spans: list[Span] = []
-    for bar in bars:
-        if bar.mark:
-            text, style = _MARKS[bar.mark], bar.mark
-        elif bar.value is None:
-            text, style = " ", ""
-        else:
-            text, style = BARS[round(scale.share(bar.value) * (len(BARS) - 1))], "number"
-        if spans and spans[-1].style == style:
-            spans[-1] = Span(spans[-1].text + text, style)
-        else:
-            spans.append(Span(text, style))
-    return tuple(spans)
+    return _joined(_small(bar, scale) for bar in bars)
 
 
-def chart(points: Points, width: int, height: int) -> list[Line]:
-    """Bars over steps, with the scale at the left and the steps below."""
-    bars = gathered(points, max(8, width - 12))
+def _small(bar: Bar, scale: Scale) -> tuple[str, str]:
+    if bar.mark:
+        return _MARKS[bar.mark], bar.mark
+    if bar.value is None:
+        return " ", ""
+    return BARS[round(scale.share(bar.value) * (len(BARS) - 1))], "number"
+
+
+def chart(points: Points, width: int, height: int, bad: Collection[int] = ()) -> list[Line]:
+    """Bars over steps, with the scale at the left, marks of bad steps and the steps below."""
+    bars = gathered(points, max(8, width - 12), bad)
     if len(bars) * 4 <= width - 12:  # few steps: wider bars
         bars = [bar for bar in bars for _ in range(min(4, (width - 12) // max(1, len(bars))))]
     scale = Scale([bar.value for bar in bars if bar.value is not None])
@@ -87,6 +84,8 @@ def chart(points: Points, width: int, height: int) -> list[Line]:
     lines = []
     for row in range(height - 1, -1, -1):
         lines.append((Span(f"{labels.get(row, ''):>{room}} ┤", "dim"), *_row(bars, scale, row, height)))
+    if any(bar.mark for bar in bars):
+        lines.append((Span(f"{'bad':>{room}}  ", "dim"), *_joined((_MARKS[bar.mark], bar.mark) for bar in bars)))
     first, last = str(points[0][0]), str(points[-1][0])
     between = " " * max(1, len(bars) - len(first) - len(last))
     lines.append((Span(f"{'step':>{room}}  {first}{between if first != last else ''}{last * (first != last)}", "dim"),))
@@ -101,9 +100,13 @@ def _labels(scale: Scale, height: int) -> dict[int, str]:
 
 
 def _row(bars: Sequence[Bar], scale: Scale, row: int, height: int) -> Line:
+    return _joined(_cell(bar, scale, row, height) for bar in bars)
+
+
+def _joined(cells: Iterable[tuple[str, str]]) -> Line:
+    """Neighbours of the same style are one span."""
     spans: list[Span] = []
-    for bar in bars:
-        text, style = _cell(bar, scale, row, height)
+    for text, style in cells:
         if spans and spans[-1].style == style:
             spans[-1] = Span(spans[-1].text + text, style)
         else:
@@ -112,10 +115,8 @@ def _row(bars: Sequence[Bar], scale: Scale, row: int, height: int) -> Line:
 
 
 def _cell(bar: Bar, scale: Scale, row: int, height: int) -> tuple[str, str]:
-    if bar.mark and row == 0:
-        return _MARKS[bar.mark], bar.mark
-    if bar.mark or bar.value is None:
+    if bar.value is None:
         return " ", ""
     filled = scale.share(bar.value) * (height - 1 / 8) + 1 / 8 - row
     eighths = min(8, max(0, round(filled * 8)))
-    return (BARS[eighths - 1], "number") if eighths else (" ", "")
+    return (BARS[eighths - 1], bar.mark or "number") if eighths else (" ", "")

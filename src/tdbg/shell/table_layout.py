@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from tdbg.shell.cells import cells_of
 from tdbg.shell.result import Cell, Column, Line, Span, Table
 
 _SAMPLE = 200
@@ -19,9 +20,10 @@ class TableLayout:
     def __init__(self, table: Table, width: int | None) -> None:
         self._columns = [(n, column) for n, column in enumerate(table.columns) if column.is_shown]
         self._rows = table.rows
-        sample = [self._cells(row) for row in self._sample()]
-        self._right = [column.right or _is_numeric(self._sample(), n) for n, column in self._columns]
-        titles = [len(column.title) for _, column in self._columns]
+        rows = _sample(self._rows if table.measured is None else table.measured)
+        sample = [self._cells(row) for row in rows]
+        self._right = [column.right or _is_numeric(rows, n) for n, column in self._columns]
+        titles = [cells_of(column.title) for _, column in self._columns]
         self._widths = [max([title, *(_length(row[n]) for row in sample)]) for n, title in enumerate(titles)]
         self._is_cut = width is not None
         if width is not None:
@@ -34,10 +36,6 @@ class TableLayout:
         found = [self._header()] if first == 0 and last > 0 else []
         found += [self._line(self._cells(row)) for row in self._rows[max(first - 1, 0) : max(last - 1, 0)]]
         return found
-
-    def _sample(self) -> list[Sequence[Cell]]:
-        end = len(self._rows)
-        return [*self._rows[:_SAMPLE], *self._rows[max(end - _SAMPLE, _SAMPLE) : end]]
 
     def _cells(self, row: Sequence[Cell]) -> list[Line]:
         return [cell_line(row[n], column) for n, column in self._columns]
@@ -61,6 +59,11 @@ class TableLayout:
 layout = TableLayout
 
 
+def _sample(rows: Sequence[Sequence[Cell]]) -> list[Sequence[Cell]]:
+    end = len(rows)
+    return [*rows[:_SAMPLE], *rows[max(end - _SAMPLE, _SAMPLE) : end]]
+
+
 def cell_line(cell: Cell, column: Column) -> Line:
     """A cell as spans."""
     if isinstance(cell, Span):
@@ -82,7 +85,7 @@ def _is_numeric(rows: Sequence[Sequence[Cell]], n: int) -> bool:
 
 
 def _length(cell: Line) -> int:
-    return sum(len(span.text) for span in cell)
+    return sum(cells_of(span.text) for span in cell)
 
 
 def _fitting(widths: list[int], width: int) -> list[int]:
@@ -98,9 +101,11 @@ def _fitting(widths: list[int], width: int) -> list[int]:
 
 def _shortened(cell: Line, width: int) -> Line:
     """Cut in the middle: both ends of a name tell it from its neighbours."""
-    length = _length(cell)
-    if length <= width:
+    cells = _length(cell)
+    if cells <= width:
         return cell
+    length = sum(len(span.text) for span in cell)
+    width = max(width - max(cells - length, 0), _LEAST // 2)  # wide letters: as if all of them stayed
     head = (width - 1) // 2
     tail_from = length - (width - 1 - head)
     found: list[Span] = []

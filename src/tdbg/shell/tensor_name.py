@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from tdbg.errors import TdbgError
 
@@ -12,7 +13,8 @@ Index = tuple[Any, ...]  # of int, slice and Ellipsis
 _SLICE = re.compile(r"([+-]?\d+)?\s*:\s*([+-]?\d+)?\s*(?::\s*([+-]?\d+)?)?")
 
 
-class TensorName(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TensorName:
     """``index`` is what stands in brackets, () when there is nothing."""
 
     tensor: str  # node:slot, or the node alone

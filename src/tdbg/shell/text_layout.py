@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from tdbg.shell.result import Line, Span, Text, plain
 
 _LEAST_WIDTH = 20
+_GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
 
 
 class TextLayout:
@@ -22,11 +25,13 @@ layout = TextLayout
 
 
 def wrap(line: Line, width: int) -> list[Line]:
-    """Pieces no wider than that, cut between words where there are some; what goes on is indented as the line is."""
+    """Pieces no wider than that, cut between words where there are some; what goes on stands under the last column
+    that begins in the left half, else a little further in than the line."""
     whole, width = plain(line), max(width, _LEAST_WIDTH)
     if len(whole) <= width:
         return [line]
-    indent = min(len(whole) - len(whole.lstrip()) + 2, width // 2)
+    columns = [gap.end() for gap in _GAP.finditer(whole[: width // 2 + 1])]
+    indent = columns[-1] if columns else min(len(whole) - len(whole.lstrip()) + 2, width // 2)
     found, at, room = [], 0, width
     while len(whole) - at > room:
         space = whole.rfind(" ", at + room // 2, at + room + 1)

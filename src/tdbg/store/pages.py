@@ -141,7 +141,7 @@ class Pages:
         touched = np.unique(self.pages_at(positions))
         if len(touched) > _MOST_PAGES:
             return self.column(name)[positions]
-        found = np.empty(len(positions), SCHEMAS["tensors"].field(name).type.to_pandas_dtype())
+        found = np.empty(len(positions), _dtype(name))
         for number in touched.tolist():
             page = self.pages[number]
             here = (positions >= page.first) & (positions < page.first + page.rows)
@@ -180,7 +180,7 @@ class Pages:
     def _column_from(self, name: str, done: int) -> np.ndarray:
         wanted = [page for page in self.pages if page.first + page.rows > done]
         if not wanted:
-            return np.empty(0, SCHEMAS["tensors"].field(name).type.to_pandas_dtype())
+            return np.empty(0, _dtype(name))
         parts = self._on_all(lambda page, file: self._of_page(page, [name], file)[name].to_numpy(), wanted)
         return np.concatenate([parts[0][max(0, done - wanted[0].first) :], *parts[1:]])
 
@@ -262,3 +262,8 @@ def _lost(rows: int, wanted: pa.Schema) -> pa.Table:
         for of in wanted
     ]
     return pa.Table.from_arrays(arrays, schema=wanted)
+
+
+def _dtype(name: str) -> np.dtype:
+    """Of a column; older pyarrows want pandas for the direct way."""
+    return pa.array([], SCHEMAS["tensors"].field(name).type).to_numpy().dtype

@@ -99,7 +99,7 @@ def _numpy(column: pa.ChunkedArray) -> np.ndarray:
     """A column whose empty cells (numbers that were not computed) are 0, or NaN where that exists."""
     values = column.to_numpy()
     if column.null_count and not pa.types.is_floating(column.type):
-        return np.nan_to_num(values).astype(column.type.to_pandas_dtype())
+        return np.nan_to_num(values).astype(pa.array([], column.type).to_numpy().dtype)
     return values
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +44,8 @@ def connect(processes: Sequence[ProcessTables]) -> duckdb.DuckDBPyConnection:
     connection.execute(f"SET allowed_paths = [{', '.join(map(_quoted, allowed))}]")
     connection.execute("SET parquet_metadata_cache = true")  # a sealed file never changes
     connection.execute("SET enable_external_access = false")
-    connection.execute("SET enable_progress_bar = false")  # it is drawn on standard output, into the JSON
+    with contextlib.suppress(duckdb.InvalidInputException):  # a notebook without ipywidgets has none, and refuses
+        connection.execute("SET enable_progress_bar = false")  # it is drawn on standard output, into the JSON
     connection.execute("SET lock_configuration = true")
     return connection
 

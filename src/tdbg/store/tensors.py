@@ -105,23 +105,23 @@ def read_value(folder: Path, row: dict) -> np.ndarray | RawValue:
     return as_array(data, row["dtype"], dims)
 
 
-def _unpacked(kind: int, payload: memoryview, size: int) -> bytes | None:
+def _unpacked(kind: int, payload: memoryview, size: int) -> bytes | memoryview | None:
     if kind == KIND_VALUE:
-        return bytes(payload)
+        return payload
     try:
         return pa.Codec("zstd").decompress(payload, decompressed_size=size, asbytes=True)
     except (pa.ArrowException, OSError, ValueError):
         return None
 
 
-def as_array(data: bytes, dtype: int, dims: tuple[int, ...]) -> np.ndarray | RawValue:
+def as_array(data: bytes | memoryview, dtype: int, dims: tuple[int, ...]) -> np.ndarray | RawValue:
     """Bytes as a read-only numpy array; small float types need ml_dtypes and are raw unsigned integers without it."""
     kind = DType(dtype) if dtype in DType._value2member_map_ else DType.UNKNOWN
     if not kind.is_number:
-        return RawValue(data, kind, dims)
+        return RawValue(bytes(data), kind, dims)
     element = _numpy_dtype(kind)
     if len(data) != element.itemsize * int(np.prod(dims, dtype=np.int64)):
-        return RawValue(data, kind, dims)
+        return RawValue(bytes(data), kind, dims)
     return np.frombuffer(data, dtype=element).reshape(dims)
 
 

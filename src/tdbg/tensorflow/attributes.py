@@ -14,7 +14,7 @@ _to_json = json.JSONEncoder(check_circular=False).encode
 
 def as_text(attrs: Any) -> str:
     """Large ones (constants, serialised graphs) are named by their size only."""
-    return _to_json({str(key): _plain(value) for key, value in pairs(attrs)})
+    return _to_json({str(key): plain(value) for key, value in pairs(attrs)})
 
 
 def pairs(attrs: Any) -> Iterable[tuple[str, Any]]:
@@ -22,7 +22,8 @@ def pairs(attrs: Any) -> Iterable[tuple[str, Any]]:
     return attrs.items() if isinstance(attrs, dict) else zip(attrs[::2], attrs[1::2], strict=False)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """One attribute as something that JSON can say."""
     kind = value.WhichOneof("value") if hasattr(value, "WhichOneof") else None
     if kind == "type":
         return code_of(value.type).label

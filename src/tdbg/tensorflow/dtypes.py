@@ -1,9 +1,10 @@
-"""TensorFlow's element types to tdbg's."""
+"""TensorFlow's element types to tdbg's, and tensors of any of them to plain bytes."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from tensorflow.core.framework import types_pb2
 
 from tdbg.model import DType
@@ -18,3 +19,12 @@ for _name, _number in types_pb2.DataType.items():
 def code_of(dtype: Any) -> DType:
     """Accepts a tf.DType or its number."""
     return _CODES.get(getattr(dtype, "_type_enum", dtype), DType.UNKNOWN)
+
+
+def as_buffer(tensor: Any) -> Any:
+    """Bytes of a tensor whose type numpy has no buffer format for: the same bits as unsigned integers."""
+    array = tensor.numpy()
+    if not isinstance(array, (np.ndarray, np.generic)) or array.dtype.kind in "OSU":
+        raise TypeError("no plain bytes")
+    array = np.ascontiguousarray(array).reshape(np.shape(array))
+    return array.view(f"u{array.dtype.itemsize}") if array.dtype.kind == "V" or array.dtype.num > 24 else array

@@ -21,13 +21,15 @@ from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.model import Flag, Mode, Phase
 from tdbg.tensorflow import attributes
+from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.checks import Checks, KnownOp
 from tdbg.tensorflow.choice import Choice
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.graph_record import GraphRecord, NewOp
+from tdbg.tensorflow.held_op import Known, Maker
 from tdbg.tensorflow.known_inputs import NO_INPUTS, KnownInputs, known_inputs, learn_constant, made_by
 from tdbg.tensorflow.observers import NAMES, is_observer
-from tdbg.tensorflow.op_kinds import CALLS, ENTRANCES, RISKY, writes_variable
+from tdbg.tensorflow.op_kinds import CALLS, ENTRANCES, RISKY, SILENT, writes_variable
 
 _OBSERVER_NAME = re.compile(re.escape(NAMES) + r"(\d+)_\d+")
 
@@ -44,6 +46,7 @@ class Graphs:
         self._choice = Choice(recorder.config, policy, strings=observers.name != "python")
         self._keeps_rows = recorder.config.records and recorder.config.mode != Mode.EDGES
         self.checks: Checks | None = None  # set while the program is to stop at the first bad value
+        self.breaks: OpBreaks | None = None  # what may hold the program
         self._records: weakref.WeakKeyDictionary[Any, GraphRecord] = weakref.WeakKeyDictionary()
         self._functions: dict[str, GraphRecord] = {}
         self._unknown: set[str] = set()
@@ -95,7 +98,8 @@ class Graphs:
         record.ops[name] = op.number
         self._mark(graph, record, phase)
         checked = self._choice.checked(self.checks, op) if not record.compiled else []
-        known = known_inputs(self._observers, record, op) if checked else NO_INPUTS
+        holds = self.breaks is not None and self.breaks.is_on  # and then shows the inputs whole
+        known = known_inputs(self._observers, record, op) if checked and not holds else NO_INPUTS
         if self.checks is not None:
             self.checks.learn(op.number, self._known(graph, record, op, known))
         if op_type in CALLS:  # taking its gradient may give it more inputs, so it is written when the graph is finished
@@ -105,14 +109,32 @@ class Graphs:
         self._write_op(record, op, observed=bool(slots))
         if op_type == "Const" and op.dtypes[0].is_floating and not self._every_op and self._keeps_rows:
             self._constant(record, op)
-        if not (slots or checked) or record.compiled:
+        held = self._may_hold(graph, record, op, slots)
+        if not (slots or checked or held) or record.compiled:
             return None
         if self._every_op or op_type.startswith("Placeholder"):
             self._watch_op(graph, record, op, slots)
             slots = []
-            if not checked:
+            if not (checked or held):
                 return None
-        return self._observe(graph, record, op, slots, checked, known)
+        return self._observe(graph, record, op, slots, checked, held, known)
+
+    def _may_hold(self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int]) -> list[int]:
+        """The outputs that no row is made of and that may hold the program."""
+        if self.breaks is None or not self.breaks.is_on or op.name.startswith(NAMES):
+            return []
+        inputs = []
+        for index, tensor in enumerate(op.inputs):
+            if code_of(tensor.dtype).is_number:
+                name, slot = made_by(tensor)
+                inputs.append((index, Maker(record.ops.get(name, -1), slot)))
+        device = op.outputs[0].device if op.outputs else ""
+        known = Known(
+            op.type, self._user_name(op), op.phase, device, op.stack, op.forward, graph.name, op.dtypes, inputs,
+            hands_on=op.type in SILENT or (op.type == "Placeholder" and not record.is_outermost),
+        )  # fmt: skip
+        may_hold = self.breaks.learn(op.number, known, slots)
+        return [slot for slot in may_hold if slot not in slots and not op.type.startswith("Placeholder")]
 
     def _known(self, graph: Any, record: GraphRecord, op: NewOp, known: KnownInputs = NO_INPUTS) -> KnownOp:
         """Makers are looked up now: in a finished graph the ops are gone."""
@@ -210,13 +232,15 @@ class Graphs:
         return [t for index, t in enumerate(op.inputs) if code_of(t.dtype).is_number and index not in without]
 
     def _observe(
-        self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int], checked: list[int], known: KnownInputs
-    ) -> list[Any]:
-        evidence = self._evidence(op, bool(checked), known)
+        self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int], checked: list[int], held: list[int],
+        known: KnownInputs,
+    ) -> list[Any]:  # fmt: skip
+        is_shown = self.breaks is not None and self.breaks.takes_inputs(op.number)
+        evidence = self._evidence(op, bool(checked) or is_shown, known)
         record.checked.update((op.name, slot) for slot in checked)
         replaced = list(op.outputs)
         flags = int(Flag.INPUT) if op.type in ENTRANCES else 0
-        for slot in sorted({*slots, *checked}):
+        for slot in sorted({*slots, *checked, *held}):
             check = self.checks.number << 8 if self.checks is not None and slot in checked else 0
             ids = [op.number, slot, record.number, flags, record.detached | (slot not in slots) << 1 | check]
             replaced[slot] = self._observers.observe(graph, op.outputs[slot], ids, evidence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import tensorflow as tf
@@ -46,6 +47,9 @@ class Listener:
 
     def pause(self, paused: bool) -> None:
         self._capture.steps.pause(paused)
+
+    def breakpoint(self, frame: FrameType) -> None:
+        self._capture.breakpoint(frame)
 
     def bad_events(self) -> int:
         return self._recorder.lib.bad_events()

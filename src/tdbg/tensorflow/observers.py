@@ -18,6 +18,7 @@ from tensorflow.python.platform import sysconfig
 from tdbg.capture import faults
 from tdbg.errors import TdbgError
 from tdbg.tensorflow import checks, saving
+from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.saving import NAMES, OBSERVE, PYTHON, WATCH
 
 _LOOPS = (control_flow_v2_func_graphs.WhileBodyFuncGraph, control_flow_v2_func_graphs.WhileCondFuncGraph)
@@ -113,6 +114,7 @@ class PythonObservers:
 
     def __init__(self, lib: Any) -> None:
         self._lib = lib
+        self.breaks: OpBreaks | None = None  # what holds the program; native observers ask by themselves
         saving.install()
         with contextlib.suppress(KeyError):  # registered before
             ops.RegisterGradient(OBSERVE)(_gradient)
@@ -144,6 +146,8 @@ class PythonObservers:
             with faults.guard("recording a graph's tensor"):
                 if not unrecorded:
                     lib.graph_tensor(op, slot, graph_id, flags, detached, value, given, iteration)
+            if self.breaks is not None:
+                self.breaks.python_observer(op, slot, value, given, iteration)
             if check:
                 checks.python_observer(check, op, slot, value, given, iteration)
             return value

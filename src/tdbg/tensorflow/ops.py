@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import threading
+from types import FrameType
 from typing import Any, NamedTuple
 
-import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import func_graph, ops
 
 from tdbg.capture import faults
 from tdbg.capture.bad_value import Limits
+from tdbg.capture.breaks import Breaks
+from tdbg.capture.control import Action
+from tdbg.capture.hold import Holder
 from tdbg.capture.policy import Policy, bit_mask
 from tdbg.capture.recorder import Recorder
 from tdbg.capture.silent_recorder import SilentRecorder
@@ -21,14 +24,17 @@ from tdbg.frames import phase_of
 from tdbg.model import Flag, Mode, Phase
 from tdbg.tensorflow import checks, restored
 from tdbg.tensorflow.autograph import original_line
+from tdbg.tensorflow.breakpoints import Breakpoints
+from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.calls import Calls
 from tdbg.tensorflow.checks import BadValueError, Checks, KnownOp
-from tdbg.tensorflow.dtypes import code_of
+from tdbg.tensorflow.dtypes import as_buffer, code_of
 from tdbg.tensorflow.edges import Edges
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
+from tdbg.tensorflow.held_op import Known
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
-from tdbg.tensorflow.op_kinds import writes_variable
+from tdbg.tensorflow.op_kinds import SILENT, writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs
 from tdbg.tensorflow.session.interception import Interception
 from tdbg.tensorflow.session.runs import Runs
@@ -75,11 +81,12 @@ class Capture:
         self._clients = ClientGraphs(self.sources)
         self._links = ForwardLinks(self.steps.gradient, self._op_number, lib.maker_of)
         self._checks: Checks | None = None
-        self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, _as_buffer)
+        self._breaks = self._holding(recorder, observers) if isinstance(recorder, Recorder) else None
+        self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, as_buffer)
         is_edges = recorder.config.mode == Mode.EDGES
         self._without_xla = WithoutXla(recorder.note) if recorder.config.xla == "off" and not is_edges else None
         self._edges = (
-            Edges(recorder, self._policy, self.sources, self._dtypes, self._next_op, _as_buffer) if is_edges else None
+            Edges(recorder, self._policy, self.sources, self._dtypes, self._next_op, as_buffer) if is_edges else None
         )
         self._signatures = Signatures()
         self._threads = EveryThread(self._callback)
@@ -97,7 +104,7 @@ class Capture:
         )
         runs = Runs(
             recorder, self.sources, self._policy, self.steps, self._clients, self._next_op, self.graphs.next_graph,
-            self._session_site,
+            self._session_site, self._breaks,
         )  # fmt: skip
         self._sessions = Interception(runs, self._threads.ensure) if recorder.config.records else None
         self.check(limits)
@@ -111,6 +118,25 @@ class Capture:
         self._sites.clear()  # a message names ops that were learned since
         self._calls.trace_again()
         checks.switch(self._lib, self._checks is not None)
+
+    def _holding(self, recorder: Recorder, observers: Any) -> OpBreaks:
+        breaks = Breaks(recorder.config.break_on)
+        holder = Holder(breaks, recorder.path, recorder.flush, recorder.note, self._watch)
+        found = OpBreaks(holder, self._lib, self.sources, self.steps, as_buffer, self._trace_again)
+        self.graphs.breaks = observers.breaks = found
+        self.steps.began = found.step_begins
+        return found
+
+    def _trace_again(self) -> None:
+        """What was made before is to be made anew: with other observers, and known by what is asked since."""
+        self._sites.clear()
+        self._calls.trace_again()
+
+    def _watch(self, action: Action) -> None:
+        """What the person at the prompt wants to be recorded from here on."""
+        if self._policy.narrow(action.op_type_filter, action.node_name_filter, action.tensor_dtype_filter):
+            self._dtypes, self._input_dtypes = bit_mask(self._policy.dtypes), bit_mask(self._policy.input_dtypes)
+            self._trace_again()
 
     def _next_op(self) -> int:
         return next(_op_numbers)
@@ -127,11 +153,16 @@ class Capture:
         if self._sessions is not None:
             self._sessions.install()
         self._lib.set_first_op(self._next_op())
+        if self._breaks is not None:
+            self._breaks.apply()
         self._lib.set_recording(self.steps.recording)
 
     def stop(self) -> None:
         self._lib.set_recording(False)
         checks.switch(self._lib, False)
+        if self._breaks is not None:
+            self._breaks.stop()
+            self.graphs.breaks = None
         if self._sessions is not None:
             self._sessions.remove()
         self._threads.remove()
@@ -144,6 +175,8 @@ class Capture:
         """In a forked child: a thread that held one of these does not exist here."""
         for lock in (self._lock, self.steps._lock, self.sources._lock, self.graphs._lock):
             lock._at_fork_reinit()  # type: ignore[union-attr]
+        if self._breaks is not None:
+            self._breaks.holder.after_fork()
         if self._sessions is not None:
             self._sessions.after_fork()
 
@@ -168,7 +201,9 @@ class Capture:
             op_type = op_type.decode()
         if op_type.startswith("__"):
             return  # functions are bracketed by _call_begins and _call_ends
-        if not self.steps.recording and self._checks is None:
+        breaks = self._breaks
+        may_hold = breaks is not None and breaks.is_on
+        if not self.steps.recording and self._checks is None and not may_hold:
             if writes_variable(op_type):
                 self.steps.update()  # to find the step from which on it is recorded
             return
@@ -178,8 +213,10 @@ class Capture:
         if is_update:
             self.steps.update()
         self._links.remember(op_type, inputs, op)
-        is_bad = self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, _as_buffer)
-        if is_bad and self._checks is not None:
+        found = self._eager(op, inputs, outputs, dtypes, self._input_dtypes if dtypes else 0, as_buffer)
+        if breaks is not None and may_hold:
+            breaks.eager(op, inputs, outputs, found)
+        if found & 1 and self._checks is not None:
             self._checks.eager(op, inputs, outputs)
 
     def _new_site(self, op_type: str, stack: int, forward: int, outputs: Any) -> tuple[int, int, int]:
@@ -202,6 +239,9 @@ class Capture:
             site = (op, self._dtypes if wanted else 0, int(is_update))
             if self._checks is not None:
                 self._checks.learn(op, KnownOp(op_type, op_type, stack, phase, forward, "eager", ()))
+            if self._breaks is not None and self._breaks.is_on:
+                known = Known(op_type, op_type, phase, device, stack, forward, "eager", hands_on=op_type in SILENT)
+                self._breaks.learn(op, known, ())
             self._sites[(op_type, stack, forward)] = site
             return site
 
@@ -262,6 +302,12 @@ class Capture:
             outputs = made if isinstance(made, (list, tuple)) else [made]
             if all(isinstance(tensor, ops.EagerTensor) for tensor in outputs):
                 self._ran("PyFunc", given, outputs)
+
+    def breakpoint(self, frame: FrameType) -> None:
+        """The program asks to be held here."""
+        if self._breaks is not None:
+            self._threads.ensure()
+            Breakpoints(self._breaks, self.sources, self.steps, self._lib).reached(frame)
 
     # ---- calls of functions
 
@@ -330,6 +376,8 @@ class Capture:
                     self.steps.gradient()
                 if record.has_update:
                     self.steps.update()
+            if self._breaks is not None:
+                self._breaks.holder.leave()
         except BadValueError:
             raise
         except Exception as error:
@@ -341,17 +389,8 @@ class Capture:
         for slot, tensor in enumerate(outputs):
             dtype = code_of(tensor.dtype)
             if isinstance(tensor, ops.EagerTensor) and dtypes >> dtype & 1 and dtype.is_number:
-                self._lib.tensor(op, slot, -1, flag, execution, _as_buffer(tensor), int(dtype))
+                self._lib.tensor(op, slot, -1, flag, execution, as_buffer(tensor), int(dtype))
 
 
 def _name(function: Any) -> str:
     return function.name.decode() if isinstance(function.name, bytes) else function.name
-
-
-def _as_buffer(tensor: Any) -> Any:
-    """Bytes of a tensor whose type numpy has no buffer format for: the same bits as unsigned integers."""
-    array = tensor.numpy()
-    if not isinstance(array, (np.ndarray, np.generic)) or array.dtype.kind in "OSU":
-        raise TypeError("no plain bytes")
-    array = np.ascontiguousarray(array).reshape(np.shape(array))
-    return array.view(f"u{array.dtype.itemsize}") if array.dtype.kind == "V" or array.dtype.num > 24 else array

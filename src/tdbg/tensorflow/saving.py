@@ -66,7 +66,8 @@ def _strip_nodes(nodes: Iterable[Any]) -> set[str]:
         changed.add(node.name)
         data = [name for name in node.input if not name.startswith("^")]
         control = [name for name in node.input if name.startswith("^")]
-        if node.op == OBSERVE or is_python:
+        has_output = node.op == OBSERVE or (is_python and node.attr["Tout"].list.type)  # a breakpoint has none
+        if has_output:
             if is_python:
                 node.attr["T"].type = node.attr["Tin"].list.type[0]
             kept = {"T": node.attr["T"]}

@@ -14,6 +14,8 @@ from tensorflow.core.function.trace_type import default_types
 from tensorflow.python.framework import tensor_spec
 from tensorflow.python.util import tf_decorator
 
+from tdbg.capture.cells import shown_file
+
 _LONGEST = 300
 
 
@@ -46,7 +48,7 @@ class Signatures:
             for entry in _described(parameter.name, parameter.type_constraint)
         )
         name = getattr(python, "__qualname__", None) or options.name
-        file, line = (code.co_filename, code.co_firstlineno) if code is not None else ("", -1)
+        file, line = (shown_file(code.co_filename), code.co_firstlineno) if code is not None else ("", -1)
         return Traced(name.replace(".<locals>", ""), file, line, self._instance(options), json.dumps(arguments))
 
     def _instance(self, options: Any) -> int:

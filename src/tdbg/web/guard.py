@@ -2,6 +2,9 @@
 
 The token is in the address that ``tdbg serve`` prints. It becomes a cookie that no script and no other site can use, so
 that it vanishes from the address bar.
+
+In a frame of another site, such as a notebook, a browser keeps no such cookie. There the token is the first word of the
+path, ``/TOKEN/``, below which the whole page lies; whoever does not know it cannot show the page in a frame.
 """
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ import hmac
 import ipaddress
 import secrets
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from werkzeug.wrappers import Request, Response
@@ -30,6 +34,9 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+IN_FRAME = {name: value for name, value in HEADERS.items() if name != "X-Frame-Options"} | {
+    "Content-Security-Policy": POLICY.replace("; frame-ancestors 'none'", "")
+}
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 _EVERYWHERE = ("0.0.0.0", "::", "")
 
@@ -39,32 +46,31 @@ def new_token() -> str:
 
 
 class Guard:
-    """``host`` and ``port`` are what the server listens on."""
+    """``host`` and ``port`` are what the server listens on; ``framed``: the page may be shown inside another."""
 
-    def __init__(self, application: WSGIApplication, token: str, host: str, port: int) -> None:
-        self._application, self._token = application, token
+    def __init__(self, application: WSGIApplication, token: str, host: str, port: int, framed: bool = False) -> None:
+        self._application, self._token, self._framed = application, token, framed
         self._host, self._port = host, port
         self._cookie = f"tdbg-{port}"  # cookies know no ports, and several servers may run
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        in_frame = self._framed and self._is_token(Request(environ).path.split("/")[1])
+        if in_frame:
+            environ = below(environ, f"/{self._token}")
         request = Request(environ)
-        refused = self._refused(request)
+        refused = self._refused(request, in_frame)
         if refused is not None:
             refused.headers.update(HEADERS)
             return refused(environ, start_response)
+        return self._application(environ, adding(IN_FRAME if in_frame else HEADERS, start_response))
 
-        def with_headers(status: str, headers: list[tuple[str, str]], *rest: object) -> object:
-            named = {name.lower() for name, _ in headers}
-            more = [(name, value) for name, value in HEADERS.items() if name.lower() not in named]
-            return start_response(status, headers + more, *rest)  # type: ignore[arg-type]
-
-        return self._application(environ, with_headers)  # type: ignore[arg-type]
-
-    def _refused(self, request: Request) -> Response | None:
+    def _refused(self, request: Request, has_token: bool) -> Response | None:
         if not self._is_host(request.headers.get("Host", "")):
             return _refusal(request, 403, "this server does not answer to that name", "use the address that it printed")
         if request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") and request.path != "/":
             return _refusal(request, 403, "another site asked for this", "open the address that tdbg serve printed")
+        if has_token:
+            return None
         given = request.args.get("token", "")
         if given and request.path == "/" and self._is_token(given):
             return self._welcome()
@@ -97,6 +103,24 @@ class Guard:
         if name in _LOCAL or name == self._host.lower():
             return True
         return self._host in _EVERYWHERE and (_is_address(name) or name in _own_names())
+
+
+def adding(headers: Mapping[str, str], start_response: StartResponse) -> StartResponse:
+    """Answers get these headers, where they do not have them already."""
+
+    def start(status: str, given: list[tuple[str, str]], *rest: Any) -> Any:
+        named = {name.lower() for name, _ in given}
+        return start_response(
+            status, given + [(name, value) for name, value in headers.items() if name.lower() not in named], *rest
+        )
+
+    return start
+
+
+def below(environ: WSGIEnvironment, prefix: str) -> WSGIEnvironment:
+    """The same request for an application that lies below this path."""
+    path = environ.get("PATH_INFO", "").removeprefix(prefix)
+    return {**environ, "SCRIPT_NAME": environ.get("SCRIPT_NAME", "") + prefix, "PATH_INFO": path or "/"}
 
 
 def _is_address(name: str) -> bool:

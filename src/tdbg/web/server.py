@@ -7,7 +7,9 @@ import logging
 import socket
 import sys
 import threading
+from collections.abc import Iterable
 from typing import Any
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
@@ -39,20 +41,37 @@ class _Handler(WSGIRequestHandler):
 
 
 class Server:
-    """Listens as soon as it is made. ``port`` None: the first free one from DEFAULT_PORT on."""
+    """Listens as soon as it is made. ``port`` None: the first free one from DEFAULT_PORT on. ``framed``: the page may
+    be shown inside another, at ``frame_url``."""
 
-    def __init__(self, traces: Traces, host: str = "127.0.0.1", port: int | None = None, token: str = "") -> None:
+    def __init__(
+        self,
+        traces: Traces,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        token: str = "",
+        framed: bool = False,
+    ) -> None:
         self.token = token or new_token()
         self.host = host
         self._server = _listen(host, DEFAULT_PORT if port is None else port)
         self.port = int(self._server.socket.getsockname()[1])
-        self._server.app = Guard(Page(Api(traces)), self.token, host, self.port)
+        self._busy = _Busy(Guard(Page(Api(traces)), self.token, host, self.port, framed))
+        self._server.app = self._busy
 
     @property
     def url(self) -> str:
+        return f"{self._address}/?token={self.token}"
+
+    @property
+    def frame_url(self) -> str:
+        return f"{self._address}/{self.token}/"
+
+    @property
+    def _address(self) -> str:
         shown = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host
         shown = f"[{shown}]" if ":" in shown else shown
-        return f"http://{shown}:{self.port}/?token={self.token}"
+        return f"http://{shown}:{self.port}"
 
     def serve(self) -> None:
         """Until ``stop`` is called from another thread, or Ctrl-C."""
@@ -60,6 +79,12 @@ class Server:
 
     def stop(self) -> None:
         self._server.shutdown()
+
+    def stop_and_wait(self, seconds: float = 5.0) -> None:
+        """For a program that ends while its server is on a thread: until no answer is being made any more. Python
+        cannot end a thread that is inside DuckDB."""
+        self.stop()
+        self._busy.wait(seconds)
 
     def close(self) -> None:
         self._server.server_close()
@@ -70,6 +95,30 @@ def open_browser(url: str) -> None:
     import webbrowser
 
     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+
+
+class _Busy:
+    """Knows how many answers are being made."""
+
+    def __init__(self, application: WSGIApplication) -> None:
+        self._application = application
+        self._count, self._changed = 0, threading.Condition()
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        self._add(1)
+        try:
+            return self._application(environ, start_response)
+        finally:
+            self._add(-1)
+
+    def _add(self, number: int) -> None:
+        with self._changed:
+            self._count += number
+            self._changed.notify_all()
+
+    def wait(self, seconds: float) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._count == 0, seconds)
 
 
 def _listen(host: str, port: int) -> BaseWSGIServer:

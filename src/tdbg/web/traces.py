@@ -219,26 +219,38 @@ class ServedTrace:
 
 
 class Traces:
-    """All that are served. Those of a folder are looked for again and again: new ones may come."""
+    """All that are served. Those of a folder, and those that ``search`` finds, are looked for again and again."""
 
-    def __init__(self, paths: Sequence[Path], folders: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        folders: Sequence[Path] = (),
+        search: Callable[[], Sequence[Path]] = lambda: (),
+    ) -> None:
         self._folders = [folder.resolve() for folder in folders]
+        self._search = search
+        self._passing: set[Path] = set()  # those that were found by looking, and may go
         self._lock = threading.Lock()
         self._by_id: dict[str, ServedTrace] = {}
         for path in paths:
             self._add(path)
         self.look()
 
+    def add(self, path: Path) -> ServedTrace:
+        """One more, or the same again."""
+        with self._lock:
+            return self._add(path)
+
     def look(self) -> None:
         """For traces that have come or gone."""
         with self._lock:
             found = [path for folder in self._folders for path in _traces_in(folder)]
-            for path in found:
-                self._add(path)
+            found += self._search()
+            self._passing |= {self._add(path).path for path in found}
             gone = [
                 name
                 for name, trace in self._by_id.items()
-                if trace.path.parent in self._folders and trace.path not in found and not trace.path.exists()
+                if trace.path in self._passing and trace.path not in found and not trace.path.exists()
             ]
             for name in gone:
                 del self._by_id[name]
@@ -252,16 +264,17 @@ class Traces:
             raise Refused(404, "there is no such trace here", "api/traces lists those that are served")
         return found
 
-    def _add(self, path: Path) -> None:
+    def _add(self, path: Path) -> ServedTrace:
         path = path.resolve()
-        if any(trace.path == path for trace in self._by_id.values()):
-            return
+        known = next((trace for trace in self._by_id.values() if trace.path == path), None)
+        if known is not None:
+            return known
         short = re.sub(r"[^A-Za-z0-9._-]+", "-", path.name.removesuffix(".tdbg")).strip("-.") or "trace"
         name, number = short, 1
         while name in self._by_id:
             number += 1
             name = f"{short}~{number}"
-        self._by_id[name] = ServedTrace(name, path)
+        return self._by_id.setdefault(name, ServedTrace(name, path))
 
 
 def _traces_in(folder: Path) -> list[Path]:

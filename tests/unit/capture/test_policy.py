@@ -32,3 +32,13 @@ def test_dtypes():
 def test_steps():
     policy = Policy(make_config(steps="10:20", every=4))
     assert [step for step in range(30) if policy.wants_step(step)] == [10, 14, 18]
+
+
+def test_filters_that_are_changed_while_the_program_runs() -> None:
+    policy = Policy(make_config(names="dense"))
+    assert not policy.narrow(None, None, None)
+    assert policy.narrow("Log", None, "float16")
+    assert policy.wants_op("Log1p", "my/dense", "")
+    assert not policy.wants_op("Xlogy", "my/dense", "")
+    assert not policy.wants_op("Log", "other", "")
+    assert {dtype.label for dtype in policy.dtypes} == {"float16"}

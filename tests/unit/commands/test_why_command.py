@@ -36,5 +36,5 @@ def test_status_and_lines(
 
 
 def test_next_command() -> None:
-    assert next_command(True, "my run.tdbg") == "next:  tdbg why 'my run.tdbg'"
-    assert next_command(False, "run.tdbg") == "next:  tdbg info run.tdbg"
+    assert next_command(True, "my run.tdbg") == "next:  tdbg why 'my run.tdbg'   or   tdbg serve 'my run.tdbg'"
+    assert next_command(False, "run.tdbg") == "next:  tdbg info run.tdbg   or   tdbg serve run.tdbg"

@@ -32,7 +32,7 @@ def loss_of(x, weights, labels):
     loss = -labels * tf.math.log(probabilities)
     return tf.reduce_mean(loss)
 """
-FILE = "/home/ada/train.py"
+FILE = "/home/ada/debug_mnist.py"
 LIBRARY = "/site-packages/keras/losses.py"
 PROBABILITIES = np.array([[0.0, 0.25, 0.75], [0.5, 0.0, 0.5]], np.float32)
 with np.errstate(all="ignore"):
@@ -82,7 +82,7 @@ def has_inf_or_nan(datum: Any, tensor: Any) -> bool:
 class SmallScene:
     """``profiled``: with times, as after ``run -p``. ``begins``: nothing was computed yet."""
 
-    title = "train.py · step 3"
+    title = "mnist.tdbg · step 3"
 
     def __init__(self, profiled: bool = False, begins: bool = False) -> None:
         self.filters = {"has_inf_or_nan": has_inf_or_nan}

@@ -34,7 +34,7 @@ def test_small_arrays_read_as_numpy_prints_them():
     [
         (np.array([True, False]), "array([ True, False])"),
         (np.array([-1, 200]), "array([ -1, 200])"),
-        (np.array([b"one", b"two" * 50], object), "array([b'one'" + " " * 33 + ", b'" + "two" * 12 + "…'])"),
+        (np.array([b"one", b"two" * 50], object), "array([b'one'" + " " * 34 + ", b'" + "two" * 12 + "…'])"),
         (np.array([1 + 2j, 3.5 - 1j]), "array([1. +2.j, 3.5-1.j])"),
         (np.array([1, 0.5, np.nan, -np.inf], ml_dtypes.bfloat16), "array([ 1. ,  0.5,  nan, -inf])"),
         (np.array([1e-20, 1.0]), "array([1.e-20, 1.e+00])"),
@@ -107,3 +107,13 @@ def test_classes_and_ranges_have_styles():
 def test_pages_of_higher_dimensions_are_named():
     lines = lines_of(np.zeros((2, 1, 2, 2)))
     assert [line for line in lines if line.startswith("[")] == ["[0, 0, :, :]", "[1, 0, :, :]"]
+
+
+def test_an_element_that_no_sample_has_is_written_in_full():
+    values = np.zeros((3, 1000), np.float32)
+    values[1, 501:504] = 0.1234567, 123456789.0, 1e-7
+    block = layout(Array("x", values, shows_all=True), 100)
+    lines = [
+        plain(line) for at in (501, 502, 503) for line in block.lines(*(block.line_of((1, at)) + n for n in (0, 1)))
+    ]
+    assert "0.1234567," in lines[0] and "1.2345679e+08," in lines[1] and "1.e-07," in lines[2]

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from tdbg.errors import TdbgError
 from tdbg.shell import numpy_words
-from tdbg.shell.safe_eval import LARGEST, evaluate
+from tdbg.shell.eval_limits import LARGEST
+from tdbg.shell.safe_eval import evaluate
 
 X = np.arange(12.0).reshape(3, 4)
 NAMES = {"x": X, "words": np.array([b"a", b"bc"], object), "huge": np.broadcast_to(np.float32(1), (80_000_000,))}
@@ -151,6 +152,24 @@ huge[:, None] == huge
 x[np.zeros(10**8, int)]
 np.percentile(huge, huge, 0)
 np.clip(huge[:, None], huge, huge)
+np.sum(np.ones((10**10, 0)), axis=1)
+np.zeros((0, 10**10)).sum(axis=0)
+x[:0].reshape(10**12, 0)
+np.array_split(x, 10**9)
+np.array([[huge, huge], [huge, huge]])
+[huge, huge] + [huge, huge]
+np.stack([huge, huge])
+np.matmul(huge[None, :], huge[:, None], axes=[(-1, -2), (-1, -2), (-2, -1)])
+huge[:, None].clip(0, huge)
+np.add(huge[:, None], 1, where=huge > 0)
+np.cov(x, huge[:12].reshape(3, 4))
+np.cov(huge.reshape(8, -1), rowvar=False)
+np.corrcoef(huge.reshape(8, -1), rowvar=False)
+np.tril(huge)
+np.triu(huge[:10**6])
+np.argwhere(huge.reshape(2, 2, 2, -1))
+huge.reshape(2, 2, 2, -1).nonzero()
+np.gradient(huge.reshape(2, 2, 2, -1))
 words * 2
 words + words
 np.multiply(words, 10**9)

@@ -24,7 +24,8 @@ DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
     ],
 )
 def test_parts_of_a_name(typed, parts):
-    assert TensorName.parse(typed)[:4] == parts
+    name = TensorName.parse(typed)
+    assert (name.tensor, name.debug_op, name.device, name.index) == parts
 
 
 @pytest.mark.parametrize(

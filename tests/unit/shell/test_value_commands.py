@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_scene import PROBABILITIES, SmallScene
+from small_scene import FILE, PROBABILITIES, SmallScene
 
 from tdbg.errors import TdbgError
 from tdbg.scene import Seen
@@ -88,6 +88,9 @@ def test_a_large_tensor_shows_at_once_and_all_of_it_is_asked_for(shell):
     whole = shell.execute(asked.yes)
     assert isinstance(whole.blocks[-1], Array) and whole.blocks[-1].shows_all and len(Layout(whole, 80)) > 80_000
     assert not shell.execute("pt -a Softmax:0").asks
+    asked = shell.execute("eval -a `large:0[:9]` * 2")
+    assert asked.asks == "show all 9,000 elements?" and shell.execute(asked.yes).blocks[-1].shows_all
+    assert not shell.execute("pt -a -y large:0[:9]").asks and not shell.execute("eval -a -y `large:0[:9]`").asks
     shell.can_ask = False
     assert shell.execute("pt -a large:0").blocks
     assert as_data(shell.execute("pt large:0"))[-1]["values"] is None
@@ -112,6 +115,7 @@ def test_writing_to_a_file(shell, tmp_path):
     assert shown(shell, f"pt Softmax:0[:, 1:] -w {file}")[0] == f"4 elements written to {file}"
     assert np.array_equal(np.load(file), PROBABILITIES[:, 1:])
     assert "not overwritten without --force" in shown(shell, f"pt Softmax:0 -w {file}")[0]
+    assert not shell.execute(f"pt Softmax:0 -w {file} --force").is_error
     assert not shell.execute(f"eval 'np.sum(`Softmax:0`, axis=1)' -w {file} --force").is_error
     assert np.array_equal(np.load(file), [1, 1])
     assert "cannot be written" in shown(shell, f"pt Softmax:0 -w {tmp_path}/none/x.npy")[0]
@@ -164,6 +168,12 @@ def test_what_cannot_be_done_is_one_sentence(shell, typed, said):
     assert result.is_error and said in line
 
 
+def test_eval_says_which_of_several_dumps_it_takes(shell):
+    said = "loop:0 was seen 3 times; this takes the first, and `loop:0#N` another"
+    assert shown(shell, "eval `loop:0` + 1")[0] == said
+    assert said not in shown(shell, "eval `loop:0#0` + 1")
+
+
 def test_several_arrays_of_one_expression(shell):
     lines = shown(shell, "eval np.linalg.svd(`Softmax:0`)")
     assert [line for line in lines if line.startswith("Tensor")] == [
@@ -176,9 +186,10 @@ def test_names_and_functions_are_completed(shell):
     assert "np.sum(`Softmax:0`" in [one.text for one in shell.complete("eval np.sum(`Soft")]
     assert [one.text for one in shell.complete("pt Soft")] == ["Softmax:0"]
     assert [one.text for one in shell.complete("pf x")] == ["x:0"]
+    assert [one.text for one in shell.complete("sql SELECT * FROM tens")] == ["tensors", "tensor"]
 
 
 def test_the_menu_goes_on_from_a_tensor(shell):
     menu = {span.text: span.link for span in shell.execute("pt Softmax:0").menu}
-    assert menu["node_info"] == "ni -a -d -t Softmax" and menu["print_source"].startswith("ps /home/ada/train.py -b 5")
+    assert menu["node_info"] == "ni -a -d -t Softmax" and menu["print_source"] == f"ps {FILE} -b 5"
     assert {"list_inputs", "list_outputs", "history", "where"} <= menu.keys()

@@ -31,6 +31,7 @@ NAMES: tuple[str, ...] = (
     "grad",
     "diff",
     "sql",
+    "break",
     "open",
     "config",
     "help",

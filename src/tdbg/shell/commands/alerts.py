@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from tdbg.query.alerts import KINDS
-from tdbg.query.scene_ops import Ops
+from tdbg.query.alert_kinds import KINDS
 from tdbg.shell import command
 from tdbg.shell.command import quoted
 from tdbg.shell.linked import linked, place, step_link
@@ -31,6 +30,8 @@ class Command(command.Command):
         parser.add_argument("-k", "--kind", choices=KINDS, help="only alerts of this kind")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
+        from tdbg.query.scene_ops import Ops
+
         trace = shell.scene.trace()
         found = trace.alerts().to_pylist()
         counts = {kind: sum(row["kind"] == kind for row in found) for kind in KINDS}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 
-from tdbg.query.diff import compare
-from tdbg.query.diff_text import lines as diff_lines
 from tdbg.shell import command
 from tdbg.shell.linked import linked, places
 from tdbg.shell.result import Result, Text
@@ -28,7 +27,10 @@ class Command(command.Command):
         parser.add_argument("--exact", action="store_true", help="every bit counts: rounding is a difference, too")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        diff = compare(shell.scene.trace(), shell.open_scene(args.other).trace(), exact=args.exact)
+        from tdbg.query.diff import compare
+        from tdbg.query.diff_text import lines as diff_lines
+
+        diff = compare(shell.scene.trace(), shell.open_scene(os.path.expanduser(args.other)).trace(), exact=args.exact)
         links = places([diff.parting.first.frame]) if diff.parting else {}
         texts = diff_lines(diff, _WIDE)
         shown = [linked(line, links, "title" if line.startswith("tdbg: ") else "") for line in texts]

@@ -12,7 +12,7 @@ import numpy as np
 from tdbg.errors import TdbgError
 from tdbg.shell import command, numpy_words
 from tdbg.shell.command import Completion
-from tdbg.shell.result import Array, Block, Result, Span, text
+from tdbg.shell.result import Array, Block, Line, Result, Span, Text, text
 from tdbg.shell.safe_eval import evaluate
 from tdbg.shell.tensor_blocks import add_output_flags, header, question, write
 from tdbg.shell.tensor_name import TensorName, take
@@ -32,6 +32,7 @@ class Command(command.Command):
 
     name = "eval"
     aliases = ("ev",)
+    page_lines = 7
     is_raw = True
     examples = (
         ('eval "np.matmul((`Softmax:0` / `Softmax:0`).T, `Softmax:0`)"', "a product of matrices"),
@@ -76,19 +77,21 @@ class Command(command.Command):
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         arrays: dict[str, Any] = {}
-        expression = _TENSOR.sub(lambda match: _stand_in(match[1], shell, arrays), args.expression)
+        notes: list[Line] = []
+        expression = _TENSOR.sub(lambda match: _stand_in(match[1], shell, arrays, notes), args.expression)
         if "`" in expression:
             raise TdbgError("a backtick is not closed; write tensors as `hidden/Relu:0`")
         value = evaluate(expression, arrays)
         if isinstance(value, tuple | list) and not _is_even(value):
-            return _parts(args.expression, value, args.all)
+            return _parts(args.expression, value, args.all, notes)
         if not isinstance(value, np.ndarray | np.generic | int | float | complex | tuple | list):
-            return Result([text(f"{args.expression} is {value}", data=str(value))])
+            return Result([text(*notes, f"{args.expression} is {value}", data=str(value))])
         array = np.asarray(value)
         asked = question(array, args, shell.can_ask, args.again)
         if asked is not None:
             return asked
-        blocks: list[Block] = [write(array, args.write_path, args.force)] if args.write_path else []
+        blocks: list[Block] = [Text(notes)] if notes else []
+        blocks += [write(array, args.write_path, args.force)] if args.write_path else []
         name = f"eval {args.expression}"
         menu = [Span("all", "name", f"{args.again} -a")] if not args.all and array.size > 1000 else []
         return Result([*blocks, header(name, str(array.dtype), array.shape), Array(name, array, (), args.all)], menu)
@@ -102,8 +105,9 @@ def _last_flag(rest: str) -> re.Match[str] | None:
     return found[-1] if found else None
 
 
-def _stand_in(typed: str, shell: command.Context, arrays: dict[str, Any]) -> str:
-    """A name that Python can read for a tensor, whose elements are looked up."""
+def _stand_in(typed: str, shell: command.Context, arrays: dict[str, Any], notes: list[Line]) -> str:
+    """A name that Python can read for a tensor, whose elements are looked up; of several dumps, unless one was named,
+    the first is taken, and that is noted."""
     bare, number = re.fullmatch(r"(.*?:\d+)#(\d+)(.*)", typed), 0
     if bare is not None:
         typed, number = bare[1] + bare[3], int(bare[2])
@@ -111,6 +115,9 @@ def _stand_in(typed: str, shell: command.Context, arrays: dict[str, Any]) -> str
     seen = shell.scene.seen(name.tensor, name.debug_op, name.device)
     if number >= len(seen):
         raise TdbgError(f"{name.tensor} has {len(seen)} dump{'s' * (len(seen) != 1)}; there is no #{number}")
+    if bare is None and len(seen) > 1:
+        said = f"{name.tensor} was seen {len(seen):,} times; this takes the first, and `{name.tensor}#N` another"
+        notes.append((Span(said, "warning"),))
     stand_in = f"tensor_{len(arrays)}"
     arrays[stand_in] = take(np.asarray(shell.scene.value(seen[number])), name.index, name.tensor)
     return stand_in
@@ -121,9 +128,9 @@ def _is_even(value: Sequence[Any]) -> bool:
     return all(np.ndim(one) == 0 and isinstance(one, int | float | complex | np.generic) for one in value)
 
 
-def _parts(expression: str, value: Sequence[Any], shows_all: bool) -> Result:
+def _parts(expression: str, value: Sequence[Any], shows_all: bool, notes: Sequence[Line]) -> Result:
     """Several arrays, one after the other."""
-    blocks: list[Block] = []
+    blocks: list[Block] = [Text(notes)] if notes else []
     for name, one in zip(getattr(value, "_fields", range(len(value))), value, strict=True):
         array = np.asarray(one)
         title = f"eval ({expression}){f'.{name}' if isinstance(name, str) else f'[{name}]'}"

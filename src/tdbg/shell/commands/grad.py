@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
-from tdbg.query.series import Curve, Series
 from tdbg.shell import command
 from tdbg.shell.result import Cell, Column, Result, Span, Table, text
 from tdbg.shell.sparkline import sparkline
-from tdbg.shell.traced import trace_scene
+
+if TYPE_CHECKING:
+    from tdbg.query.series import Curve
 
 _LEAST_BARS, _MOST_BARS, _OTHER_COLUMNS = 10, 40, 76
 
@@ -27,6 +29,9 @@ class Command(command.Command):
         parser.add_argument("-w", "--weights", action="store_true", help="the variables instead of the gradients")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
+        from tdbg.query.series import Series
+        from tdbg.shell.traced import trace_scene
+
         scene = trace_scene(shell)
         series = Series(scene.trace(), scene.process)
         curves = series.weights_by_step() if args.weights else series.gradient_by_layer()

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
-from tdbg.query.rules import Alert
-from tdbg.query.verdict import explain
 from tdbg.shell import command
 from tdbg.shell.linked import place, step_link
 from tdbg.shell.result import Line, Result, Span, text
 
+if TYPE_CHECKING:
+    from tdbg.query.rules import Alert
+
 
 class Command(command.Command):
-    """Says what is not healthy in training: dead units, gradients that vanish or explode, labels that do not fit, …
+    """Says what is not healthy in training, such as dead units or gradients that vanish or explode.
 
     Each alert has its line, the numbers, why it matters and what to do. Rules that could not be asked are listed.
     """
 
     name = "health"
+    page_lines = 2
     examples = (("health", "all rules"),)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        verdict = explain(shell.scene.trace())
+        from tdbg.shell.traced import trace_scene
+
+        verdict = trace_scene(shell).verdict()
         alerts, notes = verdict.alerts, verdict.health.notes()
         lines: list = []
         for alert in alerts:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from tdbg.errors import TdbgError
-from tdbg.query.series import Point
-from tdbg.query.tensor_history import find_history
 from tdbg.shell import command
 from tdbg.shell.command import quoted
 from tdbg.shell.linked import step_link
 from tdbg.shell.result import Block, Cell, Column, Mapped, Plot, Result, Span, Table, text
 from tdbg.shell.tensor_name import TensorName
-from tdbg.shell.traced import trace_scene
+
+if TYPE_CHECKING:
+    from tdbg.query.series import Point
 
 _QUANTITIES = ("max_abs", "mean", "min", "max")
 
@@ -35,13 +36,17 @@ class Command(command.Command):
         parser.add_argument("-q", "--quantity", choices=_QUANTITIES, default="max_abs", help=text)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
+        from tdbg.query.tensor_history import find_history
+        from tdbg.shell.traced import trace_scene
+
         scene = trace_scene(shell)
         name = TensorName.parse(args.tensor).tensor
         curve, width = find_history(scene.trace(), scene.process, name)
         if not curve.points:
             raise TdbgError(f"no step of this trace has numbers of {name}; lt lists what was recorded")
+        count = len(curve.points)
         bad_steps = [point.step for point in curve.points if point.bad]
-        lines: list = [(Span("History of "), Span(name, "name"), Span(f", {len(curve.points):,} steps"))]
+        lines: list = [(Span("History of "), Span(name, "name"), Span(f", {count:,} step{'s' * (count != 1)}"))]
         if bad_steps:
             said = f"bad in {len(bad_steps):,} of them, first in step {bad_steps[0]}"
             lines.append((Span(f"  {said}", "nan", step_link(shell.scene, bad_steps[0], f"pt -s {quoted(name)}")),))
@@ -53,7 +58,7 @@ class Command(command.Command):
         ]
         if any(value is not None for _, value in series):
             plotted = [(step, float("nan") if value is None else value) for step, value in series]
-            blocks += [Plot(args.quantity, {name: plotted}), text(())]
+            blocks += [Plot(args.quantity, {name: plotted}, bad_steps), text(())]
 
         def row(point: Point) -> list[Cell]:
             link = step_link(shell.scene, point.step, f"pt -s {quoted(name)}")
@@ -70,9 +75,7 @@ class Command(command.Command):
 
 
 def _value(point: Point, quantity: str) -> float | None:
-    """NaN marks a bad step; None: not measured."""
-    if point.bad:
-        return float("nan")
+    """Of the finite elements; None: there are none, or they were not measured."""
     if quantity == "mean":
         return point.value
     if point.low is None or point.high is None:

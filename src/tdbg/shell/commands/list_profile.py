@@ -21,6 +21,8 @@ from tdbg.shell import command
 from tdbg.shell.edges import node_link
 from tdbg.shell.result import Block, Cell, Column, Result, Span, Table, text
 
+_DECIMALS = {"us": 1, "ms": 3, "s": 6}
+
 
 class Command(command.Command):
     """Lists the ops of a run with the time that each took, device by device.
@@ -35,7 +37,7 @@ class Command(command.Command):
         ("lp", "all ops, in the order in which they began"),
         ("lp -s op_time -r", "the slowest first"),
         ("lp -e '>100us' -t MatMul", "matrix products that took long"),
-        ("lp -f .*train.py --min_lineno 4 --max_lineno 7", "ops of some lines"),
+        ("lp -f .*mnist.* --min_lineno 40 --max_lineno 45", "ops of some lines"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:
@@ -110,14 +112,19 @@ def _row(node: ProfiledNode, began: int, unit: str) -> list[Cell]:
     return [
         Span(node.node, "name", node_link(node.node)),
         Span(node.type, "op"),
-        format_time(node.start - began, unit).removesuffix(unit),
-        format_time(node.op_time, unit),
-        format_time(node.exec_time, unit),
+        _aligned(node.start - began, unit),
+        _aligned(node.op_time, unit) + unit,
+        _aligned(node.exec_time, unit) + unit,
         Span(place_of(node), "name" if link else "", link),
         node.device,
         node.op_time,
         node.exec_time,
     ]
+
+
+def _aligned(ns: int, unit: str) -> str:
+    """With as many decimals as all others in this unit."""
+    return f"{ns / UNITS[unit]:.{_DECIMALS[unit]}f}"
 
 
 def _total(nodes: Sequence[ProfiledNode], unit: str) -> Block:

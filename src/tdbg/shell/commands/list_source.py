@@ -32,7 +32,7 @@ class Command(command.Command):
     aliases = ("ls",)
     examples = (
         ("ls", "all files, with how many nodes and tensors each made"),
-        ("ls -p .*train.*", "those with such a path; -p .* lists those of libraries, too"),
+        ("ls -p .*mnist.*", "those with such a path; -p .* lists those of libraries, too"),
         ("ls -n .*Log", "those that made nodes of such names"),
     )
 

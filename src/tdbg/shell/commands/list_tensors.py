@@ -23,11 +23,12 @@ class Command(command.Command):
 
     name = "list_tensors"
     aliases = ("lt",)
+    page_lines = 3  # in which order later tensors come differs from run to run
     examples = (
         ("lt", "all tensors, in the order of time"),
         ("lt -f has_inf_or_nan", "those that hold NaN or an infinity"),
         ("lt -f 'max_abs > 100'", "those that meet a condition"),
-        ("lt -n .*dense.* -t MatMul", "by name and op type"),
+        ("lt -n .*hidden.* -t MatMul", "by name and op type"),
         ("lt -s dump_size -r", "the largest first"),
     )
 
@@ -44,7 +45,7 @@ class Command(command.Command):
     def run(self, shell: command.Context, args: Namespace) -> Result:
         selection = _selection(shell, args)
         tensors = shell.scene.tensors(selection)
-        table = Table(_columns(args), Mapped(tensors, _row))
+        table = Table(_columns(args), Mapped(tensors, _row), Mapped(tensors, _measured))
         headline = _headline(len(tensors), tensors.total, selection)
         notes = [(Span(note, "warning"),) for note in tensors.notes]
         if not len(tensors):
@@ -104,9 +105,15 @@ def _columns(args: Namespace) -> list[Column]:
 
 
 def _row(seen: Seen) -> list[Cell]:
+    """With a link to this very one; which of all it is takes counting in a large trace."""
+    number = f" -n {seen.number}" if seen.number else ""
+    return _measured(seen, f"pt {command.quoted(seen.tensor)}{number}")
+
+
+def _measured(seen: Seen, link: str = "") -> list[Cell]:
     numbers = seen.numbers
     counts = (numbers.nan, numbers.neg_inf, numbers.pos_inf) if numbers else (None, None, None)
     shape = None if seen.shape is None else "×".join(map(str, seen.shape))
-    name = Span(seen.tensor, "name", f"pt {command.quoted(seen.tensor)}")
+    name = Span(seen.tensor, "name", link)
     shown = (round(seen.time, 3), seen.size, Span(seen.op_type, "op"), name, bad_spans(seen))
     return [*shown, seen.step, seen.dtype, shape, *counts]

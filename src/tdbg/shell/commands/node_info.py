@@ -20,11 +20,11 @@ class Command(command.Command):
 
     name = "node_info"
     aliases = ("ni",)
+    page_lines = 30
     examples = (
         ("ni cross_entropy/Log", "the op, its inputs and recipients"),
         ("ni -t cross_entropy/Log", "and the lines that made it"),
         ("ni -a -d cross_entropy/Log", "its attributes, and the tensors that were seen of it"),
-        ("ni -a -t cross_entropy/Log", "with the lines of libraries, which -t alone only counts"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 
 from tdbg.errors import TdbgError
@@ -24,7 +25,7 @@ class Command(command.Command):
     def run(self, shell: command.Context, args: Namespace) -> Result:
         if shell.is_held:
             raise TdbgError("a program is held here, so its own tensors are looked at; open others with: tdbg shell")
-        shell.begin(shell.open_scene(args.path))
+        shell.begin(shell.open_scene(os.path.expanduser(args.path)))
         scene = shell.scene
         moments = scene.moments()
         bad = sum(1 for one in moments if one.bad)

@@ -24,6 +24,7 @@ class Command(command.Command):
 
     name = "print_feed"
     aliases = ("pf",)
+    page_lines = 6
     examples = (("pf x:0", "a value of the feed_dict"), ("pf -s x:0[0, :]", "a slice, with a numeric summary"))
 
     def prepare_parser(self, parser: command.Parser) -> None:

@@ -26,9 +26,9 @@ class Command(command.Command):
     name = "print_source"
     aliases = ("ps",)
     examples = (
-        ("ps train.py", "the file, with the nodes of each line"),
-        ("ps -t -b 4 train.py", "with tensors in place of nodes, from line 4 on"),
-        ("ps -m 2 train.py", "at most two of them for each line"),
+        ("ps debug_mnist.py", "the file, with the nodes of each line"),
+        ("ps -t -b 42 debug_mnist.py", "with tensors in place of nodes, from line 42 on"),
+        ("ps -m 2 debug_mnist.py", "at most two of them for each line"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:

@@ -29,6 +29,7 @@ class Command(command.Command):
 
     name = "print_tensor"
     aliases = ("pt",)
+    page_lines = 8
     examples = (
         ("pt cross_entropy/Log:0", "the elements; a large tensor with ellipses"),
         ("pt cross_entropy/Log:0[0, -2:]", "a slice"),

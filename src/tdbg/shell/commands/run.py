@@ -20,6 +20,10 @@ class Command(command.Command):
 
     Without flags it runs to the end of the next Session.run() (or, in a TensorFlow 2 program, to the next breakpoint)
     and shows the tensors there.
+
+    In a program that conditions hold (tdbg run --break), what is a run here is a training step: -t N holds it where the
+    N-th step from here begins, and -n lets conditions count again when the next one does. -f stands in for the
+    conditions until it is met. The filters say what is recorded from here on.
     """
 
     name = "run"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
+from tdbg.capture.control import conditions
 from tdbg.shell import command
 from tdbg.shell.result import Line, Result, Span, text
 
@@ -17,6 +18,7 @@ class Command(command.Command):
 
     name = "run_info"
     aliases = ("ri",)
+    page_lines = 9
     examples = (("ri", "what this run or step is"),)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
@@ -52,12 +54,23 @@ def _named(label: str, names: Sequence[str], verb: str) -> list[str | Line | Spa
     return ["", label, *(shown or [f"  {_EMPTY}"])]
 
 
+_BY_RUNS = (
+    ("run", "run", "go on, and look at the tensors of the next run"),
+    ("run -n", "run -n", "the same without the debugger"),
+    ("run -t <T>", "", "T runs, of which the last is looked at"),
+)
+_BY_STEPS = (
+    ("run", "run", "go on to the next tensor that meets a condition"),
+    ("run -n", "run -n", "go on; conditions count again at the next step"),
+    ("run -t <T>", "", "go on to where the T-th step from here begins"),
+    ("break", "break", "the conditions, to add and remove some"),
+)
+
+
 def _ways_on(shell: command.Context) -> list[str | Line | Span]:
     filters = ", ".join(shell.scene.filters)
     ways = (
-        ("run", "run", "go on, and look at the tensors of the next run"),
-        ("run -n", "run -n", "the same without the debugger"),
-        ("run -t <T>", "", "T runs, of which the last is looked at"),
+        *(_BY_STEPS if conditions() is not None else _BY_RUNS),
         ("run -f <filter>", "", f"until a tensor passes a filter: {filters}"),
         ("help", "help", "everything else"),
     )

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tdbg.errors import TdbgError
-from tdbg.query.ask import ask
 from tdbg.shell import command
+from tdbg.shell.command import Completion
 from tdbg.shell.result import Cell, Column, Result, Table, text
+from tdbg.store.format import SCHEMAS
 
 _DEFAULT_LIMIT = 1000
 _LIMIT = re.compile(r"--limit[\s=]+(\d+)\s*")
@@ -40,13 +41,22 @@ class Command(command.Command):
         query = " ".join(words).strip()
         limit = _LIMIT.match(query)
         query = query[limit.end() :] if limit else query
-        if len(query) > 1 and query[0] == query[-1] == '"' and query.count('"') == 2:
+        quote = query[:1]
+        if quote in ("'", '"') and len(query) > 1 and query.endswith(quote) and query.count(quote) == 2:
             query = query[1:-1]
         if not query.strip():
             raise TdbgError("sql what? write a query such as sql SELECT * FROM steps")
         return Namespace(query=query, limit=int(limit[1]) if limit else _DEFAULT_LIMIT)
 
+    def complete(self, shell: command.Context, words: Sequence[str], word: str) -> Sequence[Completion]:
+        columns = {column: table for table, schema in SCHEMAS.items() for column in schema.names}
+        offers = [Completion(name, "table") for name in (*SCHEMAS, "alerts")]
+        offers += [Completion(name, f"column of {table}") for name, table in columns.items()]
+        return [offer for offer in offers if word and offer.text.startswith(word)]
+
     def run(self, shell: command.Context, args: Namespace) -> Result:
+        from tdbg.query.ask import ask
+
         connection, names, found = ask(shell.scene.trace(), args.query, args.limit)
         rows = [[_cell(value) for value in row] for row in found]
         if not rows:

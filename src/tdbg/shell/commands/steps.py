@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 
 from tdbg.errors import TdbgError
 from tdbg.scene import Moment
 from tdbg.shell import command
 from tdbg.shell.command import Completion
-from tdbg.shell.result import Cell, Column, Mapped, Result, Span, Table, text
+from tdbg.shell.result import Block, Cell, Column, Mapped, Result, Span, Table, text
 
 
 class Command(command.Command):
@@ -29,12 +30,12 @@ class Command(command.Command):
     def prepare_parser(self, parser: command.Parser) -> None:
         parser.add_argument("where", nargs="?", default="", metavar="N|all|bad", help="the step to go to, all, or bad")
 
-    def complete(self, shell: command.Context, words: list[str], word: str) -> list[Completion]:  # type: ignore[override]
+    def complete(self, shell: command.Context, words: Sequence[str], word: str) -> Sequence[Completion]:
         offers = [Completion("all", "look at all steps together"), Completion("bad", "list those with bad values")]
         offers += [Completion(str(one.number), one.title) for one in shell.scene.moments()]
         return [offer for offer in offers if offer.text.startswith(word)]
 
-    def parse(self, words: list[str]) -> Namespace:  # type: ignore[override]
+    def parse(self, words: Sequence[str]) -> Namespace:
         """A step before the first one has the number -1, which is no flag."""
         return Namespace(where=words[0]) if len(words) == 1 and words[0].lstrip("-").isdigit() else super().parse(words)
 
@@ -69,7 +70,8 @@ def _listed(shell: command.Context, only_bad: bool) -> Result:
     at = shell.scene.moment
     bad = sum(1 for one in everything if one.bad)
     kind = everything[0].kind if everything else "step"
-    headline = f"{len(everything):,} {kind}{'s' * (len(everything) != 1)}, {bad:,} with bad values"
+    count = sum(1 for one in everything if one.number >= 0)  # the others are before the first, or outside of all
+    headline = f"{count:,} {kind}{'s' * (count != 1)}, {bad:,} with bad values"
     data = {"moments": len(everything), "with_bad_values": bad}
     if not shown:
         return Result([text(headline, data=data)])
@@ -91,5 +93,5 @@ def _listed(shell: command.Context, only_bad: bool) -> Result:
 
     top = next((n for n, one in enumerate(shown) if at is not None and one.number == at.number), 0)
     here = (Span("; looking at all of them together", "dim"),) if at is None else ()
-    blocks = [text((Span(headline), *here)), Table(columns, Mapped(shown, row))]
+    blocks: list[Block] = [text((Span(headline), *here)), Table(columns, Mapped(shown, row))]
     return Result(blocks, [Span("all", "name", "steps all"), Span("bad", "name", "steps bad")], top=max(0, top - 5))

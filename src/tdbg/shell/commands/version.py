@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from importlib import metadata
 
+from tdbg import __version__
 from tdbg.shell import command
 from tdbg.shell.result import Result, text
 
@@ -16,4 +16,4 @@ class Command(command.Command):
     aliases = ("ver",)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        return Result([text(f"tdbg {metadata.version('tdbg')}")])
+        return Result([text(f"tdbg {__version__}")])

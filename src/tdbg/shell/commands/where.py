@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tdbg.errors import TdbgError
-from tdbg.query.origin_path import Stop, find_way
 from tdbg.scene import Seen
 from tdbg.shell import command
 from tdbg.shell.command import quoted
 from tdbg.shell.linked import linked, place, places
-from tdbg.shell.result import Cell, Column, Result, Span, Table, text
+from tdbg.shell.result import Cell, Column, Line, Result, Span, Table, Text, text
 from tdbg.shell.tensor_name import TensorName
-from tdbg.shell.traced import trace_scene
 
-_HIDDEN = ("seq", "bad", "min", "max", "file", "line")
+if TYPE_CHECKING:
+    from tdbg.query.origin_path import Stop, Way
+
+_MOST_INPUTS = 4
+_HIDDEN = ("seq", "bad", "min", "max", "file", "line", "source")
+_COLUMNS = [
+    Column("", ""),
+    Column("Step", "step", right=True),
+    Column("Tensor name", "tensor"),
+    Column("Op type", "op_type"),
+    Column("Elements", ""),
+    Column("Line", ""),
+    *(Column("", key, is_shown=False) for key in _HIDDEN),
+]
 
 
 class Command(command.Command):
@@ -26,7 +39,11 @@ class Command(command.Command):
     """
 
     name = "where"
-    examples = (("where cross_entropy/mul:0", "back to the op that made the infinity"), ("where -n 0 Softmax:0", ""))
+    page_lines = 8
+    examples = (
+        ("where cross_entropy/mul:0", "back to the op that made the infinity"),
+        ("where -n 0 Softmax:0", "the first of several dumps"),
+    )
 
     def prepare_parser(self, parser: command.Parser) -> None:
         parser.add_argument("tensor", metavar="TENSOR", help="node:slot")
@@ -34,40 +51,39 @@ class Command(command.Command):
         parser.add_argument("-n", "--number", type=int, metavar="N", help=text)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
+        from tdbg.query.origin_path import find_way
+        from tdbg.shell.traced import trace_scene
+
         scene = trace_scene(shell)
         name = TensorName.parse(args.tensor).tensor
-        all_seen = scene.seen(name)
-        if args.number is not None and not 0 <= args.number < len(all_seen):
-            raise TdbgError(f"-n {args.number}: {name} has {len(all_seen)} dump(s), counted from 0")
-        seen = _chosen(all_seen) if args.number is None else all_seen[args.number]
+        seen = _chosen(scene.seen(name), args.number, name)
         way = find_way(scene.trace(), scene.process, seen.seq)
-        columns = [
-            Column("", ""),
-            Column("Step", "step", right=True),
-            Column("Tensor name", "tensor"),
-            Column("Op type", "op_type"),
-            Column("Elements", ""),
-            Column("Line", ""),
-            Column("", "source"),
-            *(Column("", key, is_shown=False) for key in _HIDDEN),
-        ]
         rows = [_row(stop, n, len(way.stops)) for n, stop in enumerate(way.stops)]
-        facts = [fact.as_text() for fact in way.inputs[:4]]
-        links = places(fact.frame for fact in way.inputs)
-        last = way.stops[-1]
-        ending = [
-            (Span(way.end, "warning" if last.row.is_bad else ""),),
-            *(linked(f"  {fact}", links) for fact in facts),
-        ]
-        title = (Span("Where "), Span(seen.tensor, "name"), Span(" came from, the tensor itself first:"))
-        data = {"end": way.end, "inputs": facts}
+        first, last = way.stops[0].row, way.stops[-1]
+        later = f", from the first time that it was bad, step {first.step}" if first.seq != seen.seq else ""
+        title = (Span("Where "), Span(seen.tensor, "name"), Span(f" came from{later}, the tensor itself first:"))
         menu = [Span("why", "name", "why"), Span("print_tensor", "name", f"pt -s {quoted(last.tensor)}")]
-        return Result([text(title), Table(columns, rows), text((), *ending, data=data)], menu)
+        return Result([text(title), Table(_COLUMNS, rows), _ending(way)], menu)
 
 
-def _chosen(all_seen: object) -> Seen:
-    found = list(all_seen)  # type: ignore[call-overload]
-    return next((seen for seen in found if seen.is_bad), found[-1])
+def _chosen(all_seen: Sequence[Seen], number: int | None, name: str) -> Seen:
+    if number is None:
+        return next((seen for seen in all_seen if seen.is_bad), all_seen[-1])
+    if not 0 <= number < len(all_seen):
+        raise TdbgError(f"-n {number}: {name} has {len(all_seen):,} dump{'s' * (len(all_seen) != 1)}, counted from 0")
+    return all_seen[number]
+
+
+def _ending(way: Way) -> Text:
+    last = way.stops[-1]
+    facts = [fact.as_text() for fact in way.inputs[:_MOST_INPUTS]]
+    links = places(fact.frame for fact in way.inputs)
+    lines: list[Line] = [()]
+    if last.frame is not None:
+        lines.append((Span(" -> "), place(last.frame.file, last.frame.line), Span(f"  {last.source}", "code")))
+    lines.append((Span(f"    {way.end}", "warning" if last.row.is_bad else ""),))
+    lines += [linked(f"    {fact}", links) for fact in facts]
+    return Text(lines, {"end": way.end, "inputs": facts})
 
 
 def _row(stop: Stop, at: int, count: int) -> list[Cell]:
@@ -87,6 +103,5 @@ def _row(stop: Stop, at: int, count: int) -> list[Cell]:
         Span(stop.op.type, "op"),
         elements,
         place(stop.frame.file, stop.frame.line) if stop.frame else None,
-        Span(stop.source, "code"),
         *(facts[key] for key in _HIDDEN),
     ]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from tdbg.model import Frame
-from tdbg.query.scene_ops import Ops
-from tdbg.query.verdict import Verdict, explain
-from tdbg.query.verdict_text import full_lines
 from tdbg.shell import command
 from tdbg.shell.command import quoted
-from tdbg.shell.linked import linked, places
+from tdbg.shell.linked import linked, places, step_link
 from tdbg.shell.result import Line, Result, Span, Text
+
+if TYPE_CHECKING:
+    from tdbg.query.verdict import Verdict
 
 _WIDE = 10_000  # nothing is cut; the layout wraps
 
@@ -26,24 +27,31 @@ class Command(command.Command):
     examples = (("why", "the verdict"),)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        trace = shell.scene.trace()
-        verdict = explain(trace)
+        from tdbg.query.scene_ops import Ops
+        from tdbg.query.verdict_text import full_lines
+        from tdbg.shell.traced import trace_scene
+
+        scene = trace_scene(shell)
+        trace, verdict = scene.trace(), scene.verdict()
         links = places(_frames(verdict))
         lines = [_line(text, links) for text in full_lines(verdict, _WIDE)]
         first = verdict.first
         if first is None:
             menu = [Span("health", "name", "health"), Span("steps", "name", "steps")]
             return Result([Text(lines, verdict.as_dict())], menu)
-        ops = Ops(trace, first.process)
-        node = ops.shown[ops.at[first.op.number]] if first.op.number in ops.at else first.op.name
+        node = Ops(trace, first.process).name_of(first.op.number, first.row.is_input) or first.op.name
         tensor = quoted(f"{node}:{first.row.slot}")
+
+        def there(line: str) -> str:
+            return step_link(scene, first.row.step, line) or line
+
         menu = [
-            Span("print_tensor", "name", f"pt -s {tensor}"),
-            Span("where", "name", f"where {tensor}"),
+            Span("print_tensor", "name", there(f"pt -s {tensor}")),
+            Span("where", "name", there(f"where {tensor}")),
             Span("node_info", "name", f"ni -t {quoted(node)}"),
             Span("history", "name", f"history {tensor}"),
         ]
-        names: Line = (Span("    tensor: "), Span(f"{node}:{first.row.slot}", "name", f"pt -s {tensor}"))
+        names: Line = (Span("    tensor: "), Span(f"{node}:{first.row.slot}", "name", menu[0].link))
         at = next((n for n, text in enumerate(lines) if n and not text), len(lines))
         return Result([Text([*lines[:at], names, *lines[at:]], verdict.as_dict())], menu)
 

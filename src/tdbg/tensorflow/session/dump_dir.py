@@ -117,6 +117,10 @@ class DebugDumpDir(GraphQueries):
         if unknown:
             self._load_notes.append(f"The given graph of device {graph.device} lacks {len(unknown)} dumped nodes.")
 
+    @property
+    def root(self) -> str:
+        return self._root
+
     def devices(self) -> list[str]:
         return list(self._data)
 

@@ -69,6 +69,10 @@ class PartitionGraph:
     def _nodes(self) -> dict[str, Any]:
         return {as_dumped(node.name): node for node in reversed(self.graph_def.node)}
 
+    def node(self, node_name: str) -> Any:
+        """Its NodeDef, or None."""
+        return self._nodes.get(node_name)
+
     def attributes(self, node_name: str) -> Any:
         """KeyError when there is no such node."""
         return self._nodes[node_name].attr

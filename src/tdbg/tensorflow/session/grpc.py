@@ -11,13 +11,13 @@ from typing import Any
 
 from tdbg.capture import faults
 from tdbg.frames import is_own_file
+from tdbg.scene import TensorFilter as Filter
 from tdbg.tensorflow.session.debug_server import DebugServer
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir
 from tdbg.tensorflow.session.dump_root import DumpRoot, RunDump
 from tdbg.tensorflow.session.filters import TensorFilter
 from tdbg.tensorflow.session.names import run_key
 from tdbg.tensorflow.session.non_interactive import NonInteractiveDebugWrapperSession
-from tdbg.tensorflow.session.prompt import Filter
 from tdbg.tensorflow.session.requests import (
     OnRunEndRequest,
     OnRunEndResponse,

@@ -17,11 +17,12 @@ from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.client import session as tf_session
 from tensorflow.python.training import monitored_session
 
+from tdbg.capture.control import Prompt
+from tdbg.scene import TensorFilter as Filter
 from tdbg.tensorflow.session.base_wrapper import BaseDebugWrapperSession
 from tdbg.tensorflow.session.dumping import DumpingDebugWrapperSession
 from tdbg.tensorflow.session.grpc import Addresses, GrpcDebugWrapperSession, TensorBoardDebugWrapperSession
 from tdbg.tensorflow.session.local_cli import LocalCLIDebugWrapperSession
-from tdbg.tensorflow.session.prompt import Filter, Prompt
 from tdbg.tensorflow.session.requests import (
     OnRunEndRequest,
     OnRunStartAction,

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shlex
 import sys
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import tensorflow as tf
 
-from tdbg.capture import faults
+from tdbg.capture import control, faults
+from tdbg.capture.control import Action, Kind, Pause, Prompt
+from tdbg.errors import TdbgError
+from tdbg.scene import TensorFilter as Filter
 from tdbg.tensorflow.session.base_wrapper import BaseDebugWrapperSession
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir, has_inf_or_nan
 from tdbg.tensorflow.session.dump_root import DumpRoot, RunDump
-from tdbg.tensorflow.session.error_texts import error_lines
-from tdbg.tensorflow.session.filters import TensorFilter
-from tdbg.tensorflow.session.line_prompt import LinePrompt
-from tdbg.tensorflow.session.names import describe_run, element_name, flattened_names
-from tdbg.tensorflow.session.prompt import Action, Filter, Kind, Prompt, RunEnd, RunStart
 from tdbg.tensorflow.session.requests import (
     OnRunEndRequest,
     OnRunEndResponse,
@@ -31,11 +31,10 @@ from tdbg.tensorflow.session.requests import (
     OnSessionInitRequest,
     OnSessionInitResponse,
 )
+from tdbg.tensorflow.session.run_scene import RunCall, RunScene
 
-UI_TYPES: dict[str, Callable[[Any], Prompt]] = dict.fromkeys(
-    ("curses", "readline", "screen"), lambda config_file_path: LinePrompt()
-)
 _PLAIN = Action(debug=False)
+_LOOKED_THROUGH = 1 << 26  # bytes of dumps that are searched for bad values though nobody asked
 
 
 @dataclass
@@ -55,7 +54,7 @@ class _Search:
 class _Planned(OnRunStartResponse):
     """How a run is carried out, with what is to be known when it ends."""
 
-    def __init__(self, action: Action, start: RunStart, dump: RunDump | None = None) -> None:
+    def __init__(self, action: Action, call: RunCall, dump: RunDump | None = None) -> None:
         kind = OnRunStartAction.NON_DEBUG_RUN
         if action.debug:
             kind = OnRunStartAction.PROFILE_RUN if action.profile else OnRunStartAction.DEBUG_RUN
@@ -66,7 +65,7 @@ class _Planned(OnRunStartResponse):
             op_type_regex_allowlist=action.op_type_filter,
             tensor_dtype_regex_allowlist=action.tensor_dtype_filter,
         )
-        self.start, self.dump = start, dump
+        self.call, self.dump = call, dump
 
 
 class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
@@ -90,9 +89,9 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         prompt: Prompt | None = None,
     ) -> None:
         super().__init__(sess, thread_name_filter=thread_name_filter)
-        if ui_type not in UI_TYPES:
-            raise ValueError(f"ui_type {ui_type!r} is not known; there are: {', '.join(UI_TYPES)}")
-        self._prompt = prompt or UI_TYPES[ui_type](config_file_path)
+        if ui_type not in control.UI_TYPES:
+            raise ValueError(f"ui_type {ui_type!r} is not known; there are: {', '.join(control.UI_TYPES)}")
+        self._prompt = prompt or control.prompt(ui_type, config_file_path)
         self._root = DumpRoot(dump_root, "dump_root") if dump_root else DumpRoot.temporary()
         self._search = _Search()
         self._clean_up = weakref.finalize(self, _end, self._search, self._root)
@@ -101,7 +100,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         self._next: Action | None = None  # what was answered at the end of a run
         self._plain_runs = 0  # still to come, before _then
         self._then: Action | None = None
-        self._until: tuple[Action, TensorFilter] | None = None
+        self._until: Action | None = None
 
     def add_tensor_filter(self, filter_name: str, tensor_filter: Filter) -> None:
         """``tensor_filter(datum, tensor)`` says whether a tensor passes; ``run -f filter_name`` runs until one does."""
@@ -111,27 +110,25 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         return OnSessionInitResponse(OnSessionInitAction.PROCEED)
 
     def on_run_start(self, request: OnRunStartRequest) -> OnRunStartResponse:
-        feeds = {element_name(key): value for key, value in (request.feed_dict or {}).items()}
-        number, fetches = request.run_call_count, request.fetches
-        description = describe_run(number, fetches, request.feed_dict, request.is_callable_runner)
-        start = RunStart(number, description, flattened_names(fetches), feeds, self._filters)
+        number, fetches, feed_dict = request.run_call_count, request.fetches, request.feed_dict
+        call = RunCall(number, fetches, feed_dict, self.graph, self._filters, request.is_callable_runner)
         action = _PLAIN
         with self._asking, faults.guard("asking before a run"):
-            action = self._decide(start) if self.enabled else _PLAIN
+            action = self._decide(call) if self.enabled else _PLAIN
         if not action.debug or action.profile:
-            return _Planned(action, start)
+            return _Planned(action, call)
         watched = (action.node_name_filter, action.op_type_filter, action.tensor_dtype_filter)
-        dump = self._root.begin(number, fetches, request.feed_dict, watched)
-        return _Planned(action, start, dump)
+        dump = self._root.begin(number, fetches, feed_dict, watched)
+        return _Planned(action, call, dump)
 
     def on_run_end(self, request: OnRunEndRequest) -> OnRunEndResponse:
         plan = request.response
         if isinstance(plan, _Planned):
             with self._asking, faults.guard("showing a run"):
                 if plan.action == OnRunStartAction.NON_DEBUG_RUN:
-                    self._show_error(request.tf_error, plan.start)
+                    self._show_error(RunScene(plan.call, error=request.tf_error), request.tf_error)
                 elif plan.action == OnRunStartAction.PROFILE_RUN:
-                    self._ask(RunEnd(plan.start, self.graph, error=request.tf_error, profile=request.run_metadata))
+                    self._ask(plan, RunScene(plan.call, error=request.tf_error, metadata=request.run_metadata), "lp")
                 else:
                     self._look_at(plan, request)
         return OnRunEndResponse()
@@ -141,12 +138,12 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
             with faults.guard("clearing a dump away"):
                 self._root.discard(self._root.finish(response.dump).folder)
 
-    def _decide(self, start: RunStart) -> Action:
+    def _decide(self, call: RunCall) -> Action:
         """What was asked for before, if that is not over yet; else the user's answer."""
         if self._until:
-            return self._until[0]
+            return self._until
         if not self._plain_runs and self._then is None:
-            action, self._next = self._next or self._prompt.run_start(start), None
+            action, self._next = self._next or self._ask_before(call), None
             self._obey(action)
             if action.kind == Kind.DETACH:
                 return _PLAIN
@@ -157,31 +154,44 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
             return _PLAIN
         action, self._then = self._then or _PLAIN, None
         if action.until_filter:
-            self._until = action, TensorFilter(action.until_filter, self._filters[action.until_filter])
+            self._until = action
             self._search.name, self._search.runs = action.until_filter, 0
         return action
 
+    def _ask_before(self, call: RunCall) -> Action:
+        return self._prompt.ask(Pause("run-start", f"run-start: {call.description}", RunScene(call)))
+
     def _look_at(self, plan: _Planned, request: OnRunEndRequest) -> None:
         assert plan.dump is not None
-        folder = self._root.finish(plan.dump).folder
+        finished = self._root.finish(plan.dump)
         try:
-            dump = DebugDumpDir(str(folder))
+            dump = DebugDumpDir(str(finished.folder))
             dump.set_python_graph(self.graph)
-            passed = exclude = ""
+            scene, error, first = RunScene(plan.call, dump, request.tf_error), request.tf_error, "lt"
             if self._until:
-                action, tensor_filter = self._until
                 self._search.runs += 1
-                if tensor_filter.find(dump, first_n=1, exclude_nodes=action.exclude_nodes):
-                    passed, exclude = action.until_filter, action.exclude_nodes
-                elif request.tf_error is None or isinstance(request.tf_error, tf.errors.OutOfRangeError):
+                has_passed = self._has_passed(scene, self._until)
+                if not has_passed and (error is None or isinstance(error, tf.errors.OutOfRangeError)):
                     return
+                first = _list_command(self._until) if has_passed else first
                 self._until, self._search.name = None, ""
-            self._ask(RunEnd(plan.start, self.graph, dump, request.tf_error, passed, exclude))
+            lines = scene.first_bad_lines() if finished.size <= _LOOKED_THROUGH else []
+            self._ask(plan, scene, first, lines)
         finally:
-            self._root.discard(folder)
+            self._root.discard(finished.folder)
 
-    def _ask(self, info: RunEnd) -> None:
-        self._next = self._prompt.run_end(info)
+    def _has_passed(self, scene: RunScene, action: Action) -> bool:
+        """A filter that is none any more ends the search, and is said."""
+        try:
+            return bool(scene.passing(action.until_filter, action.exclude_nodes))
+        except TdbgError as problem:
+            faults.say(str(problem))
+            return True
+
+    def _ask(self, plan: _Planned, scene: RunScene, first: str, lines: Sequence[str] = ()) -> None:
+        headline = f"run-end: {plan.call.description}"
+        with contextlib.closing(scene):
+            self._next = self._prompt.ask(Pause("run-end", headline, scene, first, [*scene.error_lines(), *lines]))
         self._obey(self._next)
 
     def _obey(self, action: Action) -> None:
@@ -192,13 +202,19 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         if action.kind == Kind.DETACH:
             self.enabled, self._next = False, None
 
-    def _show_error(self, error: Any, start: RunStart) -> None:
+    def _show_error(self, scene: RunScene, error: Any) -> None:
         """An error of a run without the debugger. That the input is at its end is how many programs end their loop."""
         if error is not None and not isinstance(error, tf.errors.OutOfRangeError):
-            print(*error_lines(error, start.feeds), sep="\n", flush=True)
+            print(*scene.error_lines(), sep="\n", flush=True)
 
     def _is_disk_usage_reset_each_run(self) -> bool:
         return True
+
+
+def _list_command(action: Action) -> str:
+    """What lists the tensors that ended a search."""
+    words = ["lt", "-f", action.until_filter]
+    return shlex.join([*words, "-fenn", action.exclude_nodes] if action.exclude_nodes else words)
 
 
 def _end(search: _Search, root: DumpRoot) -> None:

@@ -16,6 +16,7 @@ _FED = re.compile(r"^_arg_(.+)_(\d+)_\d+$")
 _OPTIMIZER = re.compile(r"^(?:(.*)/)?(?:ArithmeticOptimizer|ConstantFolding|LoopOptimizer|MklRemapper)/(.+)$")
 _FOLDED = re.compile(r"-(?:folded|reshape|bcast|eval|PartialFolded)[-\w]*$")
 _MKL = re.compile(r"^_Mkl(?:Native)?")
+_SAME_VALUE = re.compile(r"^(.+)/(?:unary_ops_composition|_\d+__cf__\d+)$")
 _MOST_ABSORBED = 16
 
 
@@ -30,6 +31,12 @@ def fed_name(node: str) -> tuple[str, int] | None:
     """The (op, slot) that a run was fed, given the node that brings it in."""
     found = _FED.match(node)
     return (found[1], int(found[2])) if found else None
+
+
+def computed_for(node: str) -> str | None:
+    """The op whose only output a node has, where the runtime computed it beforehand or together with what it reads."""
+    found = _SAME_VALUE.match(node)
+    return found[1] if found else None
 
 
 class Matching:

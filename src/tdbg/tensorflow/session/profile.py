@@ -8,6 +8,7 @@ from typing import Any
 
 from tdbg.frames import is_user_file
 from tdbg.model import Frame, ProfiledNode
+from tdbg.tensorflow.session.matching import fed_name
 
 _LABEL = re.compile(r"(?:\[[^\]]*\]\s*)?.* = (?P<type>\w+)\(")
 _OF_DEVICE = re.compile(r":\w+$")  # what devices put behind a node's name: ``MatMul:MatMul``
@@ -54,6 +55,9 @@ def _op_of(graph: Any, node: str) -> tuple[Any, bool]:
     """The op of this name, or else the nearest scope that is one: TensorFlow's optimizer names what it makes after
     what it replaces. And whether it is the very op."""
     name, is_same = _OF_DEVICE.sub("", node), True
+    fed = fed_name(name)
+    if fed:
+        name, is_same = fed[0], False
     while graph is not None and name:
         try:
             return graph.get_operation_by_name(name), is_same

@@ -22,6 +22,7 @@ from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
 from tdbg.model import Mode, Phase
+from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.op_kinds import writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs, behind
 from tdbg.tensorflow.session.outside import Outside
@@ -109,7 +110,9 @@ class Runs:
     def __init__(
         self, recorder: Any, sources: Sources, policy: Policy, steps: Steps, clients: ClientGraphs,
         next_op: Callable[[], int], next_graph: Callable[[], int], site: Callable[[], int],
+        breaks: OpBreaks | None = None,
     ) -> None:  # fmt: skip
+        self._breaks = breaks
         self._recorder, self._lib, self._sources, self._policy = recorder, recorder.lib, sources, policy
         self._steps, self._clients, self._next_op, self._next_graph = steps, clients, next_op, next_graph
         self._site = site
@@ -197,6 +200,8 @@ class Runs:
         elif run.signature.is_training:
             self._steps.gradient()
             self._steps.update()
+        if self._breaks is not None:
+            self._breaks.holder.leave()
 
     def profiled(self, run: Run, metadata: Any, graph: Any) -> None:
         """The program asked for how long each node took; that is kept too."""
@@ -270,7 +275,7 @@ class Runs:
         signature.url = f"file://{signature.folder}"
         signature.graph = self._by_url[signature.url] = RuntimeGraph(
             signature.number, signature.folder, graph, variables, self._recorder, self._sources, self._policy,
-            self._clients, self._next_op,
+            self._clients, self._next_op, self._breaks,
         )  # fmt: skip
         # A wildcard alone inserts nothing, so it goes with a watch of a node that does not exist.
         signature.watch([("tdbg/none", 0), ("*", -1)])

@@ -23,7 +23,9 @@ from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.model import DType, Flag, Mode, Phase
 from tdbg.tensorflow import attributes
+from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.dtypes import code_of
+from tdbg.tensorflow.held_op import Known
 from tdbg.tensorflow.op_kinds import ENTRANCES, RISKY, SAFE, SILENT, writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs
 from tdbg.tensorflow.session.debug_nodes import Tensor, take_out, tensor_of
@@ -44,8 +46,9 @@ class RuntimeGraph:
 
     def __init__(
         self, number: int, folder: str, graph: Any, variables: list[str], recorder: Any, sources: Sources,
-        policy: Policy, clients: ClientGraphs, next_op: Callable[[], int],
+        policy: Policy, clients: ClientGraphs, next_op: Callable[[], int], breaks: OpBreaks | None = None,
     ) -> None:  # fmt: skip
+        self._breaks = breaks
         self.number, self._folder, self._variables = number, folder, variables
         self._recorder, self._sources, self._policy, self._next_op = recorder, sources, policy, next_op
         self._matching = Matching(clients, graph)
@@ -121,6 +124,7 @@ class RuntimeGraph:
                 slots[name] = self._slots(node, types[name], match.op, absorbed[name], dtypes[name])
             self._write(node, types[name], match.op, absorbed[name], self._inputs(name, nodes, inputs), dtypes[name],
                         bool(slots.get(name)))  # fmt: skip
+            self._may_hold(node, types[name], match.op, dtypes[name], slots.get(name, []))
             for before in controls[name]:
                 if nodes[before].op not in _PLUMBING:
                     self._recorder.add("controls", (self._numbers[name], self._numbers[before]))
@@ -173,6 +177,13 @@ class RuntimeGraph:
             self._recorder.push_array(
                 number, 0, self.number, Flag.INPUT, tensor_util.MakeNdarray(node.attr["value"].tensor)
             )
+
+    def _may_hold(self, node: Any, op_type: str, op: Any, dtypes: list[DType], slots: list[int]) -> None:
+        if self._breaks is not None and self._breaks.is_on and slots:
+            name, phase = op.name if op is not None else node.name, Phase.OTHER if op is None else op.phase
+            stack = op.stack if op is not None else -1
+            known = Known(op_type, name, phase, node.device, stack, -1, "Session.run", dtypes)
+            self._breaks.learn(self._numbers[node.name], known, slots)
 
     def _write_gone(self, op: Any) -> None:
         """An op of the program that became part of another: gradients and causes refer to it all the same."""

@@ -1,0 +1,112 @@
+"""How long a person waits for a scene of a large trace: to open it, to list, to jump, to find.
+
+    python benchmarks/shell.py                        ten million rows
+    python benchmarks/shell.py --rows 1000000         fewer
+    python benchmarks/shell.py --keep big.tdbg        leaves the trace there, and takes it when it is there already
+    python benchmarks/shell.py --json shell.json      the same numbers for a machine
+
+The trace is that of why.py. Each round is a fresh Python with the trace in the page cache; the numbers are medians of
+some rounds. Beside each stands the time that the processor worked for it, which says more on a busy machine. The first
+line has the imports in it, and ends with the first page of the first bad step in hand; each line behind it is what that
+question takes beyond what was asked before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from why import write
+
+_ASK = """
+import json, sys, time
+now = lambda: (time.perf_counter(), time.process_time())
+began = now()
+found = {}
+def lap(name):
+    global began
+    ended = now()
+    found[name] = [ended[0] - began[0], ended[1] - began[1]]
+    began = now()
+from tdbg.query.trace_scene import TraceScene
+from tdbg.scene import Selection
+scene = TraceScene(sys.argv[1])
+assert len(scene.tensors(Selection())[:50]) == 50
+lap("open, first page of the first bad step")
+bad = scene.tensors(Selection(filter="has_inf_or_nan"))[0]
+lap("first bad tensor of that step")
+scene.node(bad.node)
+lap("node and what is around it")
+scene.source("train.py")
+lap("source file of that step")
+scene.go(None)
+whole = scene.tensors(Selection())
+whole[:50]
+lap("whole trace, first page")
+at = len(whole) * 9 // 10
+whole[at : at + 50]
+lap("jump to nine tenths")
+whole[at + 50 : at + 100]
+lap("the page behind it")
+scene.tensors(Selection(filter="has_inf_or_nan"))[:50]
+lap("whole trace, has_inf_or_nan")
+assert len(scene.seen(bad.tensor)) > 1
+lap("one tensor in all steps")
+scene.sources()
+lap("sources of the whole trace")
+scene.tensors(Selection(op_pattern="MatMul"))[:50]
+lap("whole trace, -t MatMul")
+scene.tensors(Selection(filter="max > 3"))[:50]
+lap("whole trace, max > 3")
+scene.tensors(Selection(sort_by="dump_size"))[:50]
+lap("whole trace, by size")
+scene.moments()
+lap("all steps")
+print(json.dumps(found))
+"""
+
+
+Times = tuple[float, float]  # seconds by the clock, seconds of the processor
+
+
+def _round(trace: Path) -> dict[str, Times]:
+    done = subprocess.run([sys.executable, "-c", _ASK, str(trace)], stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure(trace: Path, rounds: int) -> dict[str, Times]:
+    found = [_round(trace) for _ in range(rounds)]
+    return {name: tuple(map(statistics.median, zip(*(one[name] for one in found), strict=True))) for name in found[0]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--keep", type=Path, help="leave the trace here; one that is here already is taken")
+    parser.add_argument("--json", type=Path, help="write the numbers here too")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="tdbg-shell-"))
+    trace = options.keep or folder / "bench.tdbg"
+    try:
+        if not trace.exists():
+            write(trace, options.rows)
+        seconds = measure(trace, options.runs)
+    finally:
+        shutil.rmtree(folder)
+    print(f"{'milliseconds':42} {'clock':>8} {'processor':>10}")
+    for name, (clock, worked) in seconds.items():
+        print(f"{name:42} {clock * 1000:8.0f} {worked * 1000:10.0f}")
+    if options.json:
+        options.json.write_text(json.dumps({"cpus": os.cpu_count(), "seconds": seconds}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

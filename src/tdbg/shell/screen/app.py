@@ -1,0 +1,358 @@
+"""An engine, and perhaps a program that is held, in; a screen with its results, and an Action at its end, out."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from typing import Any, ClassVar, TypeVar
+
+from rich.text import Text as RichText
+from textual.app import App, ComposeResult
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Static
+
+from tdbg.capture.control import Action, Pause
+from tdbg.shell.command import Command
+from tdbg.shell.engine import Engine
+from tdbg.shell.result import Result, Text, plain
+from tdbg.shell.screen import bar_texts, theme
+from tdbg.shell.screen.bars import Bar, Links, joined
+from tdbg.shell.screen.desk import Desk, Outcome
+from tdbg.shell.screen.output import Followed, Output
+from tdbg.shell.screen.palette import Palette
+from tdbg.shell.screen.printed import Printed
+from tdbg.shell.screen.prompt import Menu, Prompt
+from tdbg.shell.screen.questions import Answer, Question
+from tdbg.shell.screen.shown import Shown, beside_of
+from tdbg.shell.screen.side import Side
+from tdbg.shell.screen.style import CSS
+from tdbg.shell.screen.terminal import Terminal
+from tdbg.shell.screen.worker import Stopped
+
+Part = TypeVar("Part", bound=Widget)
+_LOOK_EVERY = 2.0  # seconds, for what a program has recorded since
+_PATIENCE = 0.15  # seconds after which a command counts as a long one
+
+
+class Body(Horizontal):
+    """The output and what stands beside it."""
+
+    class Resized(Message):
+        pass
+
+    def on_resize(self) -> None:
+        self.post_message(self.Resized())
+
+
+class ScreenApp(App[Action]):
+    """``pause`` is None when no program is held. The Action is None when the terminal is gone."""
+
+    CSS = CSS
+    TITLE = "tdbg"
+    COMMANDS: ClassVar = {Palette}
+
+    def __init__(
+        self, engine: Engine, pause: Pause | None = None, first: str = "", printed: Printed | None = None
+    ) -> None:
+        super().__init__(driver_class=partial(Terminal, out=printed.terminal) if printed else None)  # type: ignore[arg-type]
+        # Textual would take what the program's other threads print, and lose it; Printed does not.
+        self._capture_stdout, self._capture_stderr = sys.stdout, sys.stderr  # type: ignore[assignment]
+        self.engine, self.pause, self.first, self.printed = engine, pause, first, printed
+        self.desk = Desk(engine, self._pages_ready)
+        self.shown: Shown | None = None
+        self.match = -1  # the line of the match that was gone to
+        self.fresh = 0  # tensors that were recorded since the screen was made
+        self._printed = 0
+        self._running_loop: asyncio.AbstractEventLoop | None = None
+        self._job: Future | None = None
+        self._doing, self._since = "", 0.0
+        self.turn = asyncio.Lock()
+        self._places: dict[int, tuple[Result, int, int]] = {}
+        self.has_mouse = bool(engine.settings.get("mouse_mode", True))
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="title")
+        yield Links(id="links")
+        yield Bar(id="slice")
+        with Body(id="body"):
+            yield Output()
+            yield Side()
+        yield Static(id="message")
+        yield Menu()
+        yield Bar(id="rule", fill="─")
+        with Horizontal(id="line"):
+            yield Static("tdbg> ", id="label")
+            yield Prompt(self.engine.history)
+            yield Static(" tab completes · ↑ history ", id="hint")
+        yield Question()
+        yield Bar(id="keys")
+
+    def part(self, kind: type[Part], name: str = "") -> Part:
+        """A part of the screen, also while the palette stands before it."""
+        screen = self.screen_stack[0]
+        return screen.query_one(name, kind) if name else screen.query_one(kind)
+
+    def on_mount(self) -> None:
+        self._running_loop = asyncio.get_running_loop()
+        for colours in (theme.DARK, theme.LIGHT):
+            self.register_theme(colours)
+        self.theme = theme.preferred()
+        for name in ("#links", "#slice", "#message"):
+            self.part(Widget, name).display = False
+        self.part(Prompt).focus()
+        self.set_interval(0.1, self._tick)
+        self.set_timer(_LOOK_EVERY, self._begin_look)
+        self.call_after_refresh(self._begin)
+        if not self.has_mouse:
+            self.set_mouse(False)
+
+    def _begin(self) -> None:
+        self._measure()
+        if self.pause is not None:
+            self._do(self.pause.first, partial(self.desk.begin, self.pause))
+        elif self.first:
+            self.run_worker(self._open())
+
+    async def _open(self) -> None:
+        """The first screen, and whether something is wrong here."""
+        await self._perform(self.first, partial(self.desk.perform, self.first))
+        moment = self.engine.scene.moment
+        if moment is not None and moment.bad:
+            said = f"{moment.title}: {moment.bad:,} of {moment.tensors:,} tensors hold bad values"
+            self.say(f"{said} · F3 tells why · lt -f has_inf_or_nan lists them", "warning")
+
+    def on_unmount(self) -> None:
+        self.desk.worker.close()
+
+    def _measure(self) -> None:
+        body = self.part(Widget, "#body").size
+        self.desk.room.width, self.desk.room.height = body.width or self.size.width, body.height or self.size.height
+
+    def on_body_resized(self) -> None:
+        before = self.desk.room.width
+        self.part(Widget, "#hint").display = self.size.width >= 80
+        self._measure()
+        if self.shown is not None and self.desk.room.width != before:
+            self.show_again(partial(self.desk.again, self.shown), self.part(Output).top)
+        self.update_bars()
+
+    def on_input_submitted(self, event: Prompt.Submitted) -> None:
+        menu, prompt = self.part(Menu), self.part(Prompt)
+        if menu.display:
+            menu.close()
+            prompt.accept(menu.chosen, " ")
+            return
+        line = prompt.take()
+        if line:
+            self.type_line(line)
+        else:
+            self.type_nothing()
+
+    def type_line(self, line: str) -> None:
+        self._do(line, partial(self.desk.perform, line))
+
+    def type_nothing(self) -> None:
+        """Enter in an empty prompt."""
+
+    def type_command(self, command: Command) -> None:
+        """At once when it needs nothing; else it is for the person to go on."""
+        arguments = command.parser()._actions
+        if any(not argument.option_strings and argument.nargs not in ("?", "*") for argument in arguments):
+            self.part(Prompt).fill(f"{command.name} ")
+        else:
+            self.type_line(command.name)
+
+    def on_followed(self, event: Followed) -> None:
+        if event.link.startswith("!"):
+            self.run_worker(self.run_action(event.link[1:]))
+        else:
+            self.part(Prompt).focus()
+            self.type_line(event.link)
+
+    def _do(self, line: str, job: Callable[[], Outcome]) -> None:
+        self.run_worker(self._perform(line, job))
+
+    async def _perform(self, line: str, job: Callable[[], Outcome]) -> None:
+        async with self.turn:
+            self.say("")
+            outcome = await self.work(line, job)
+        if outcome is None:
+            return
+        result, shown = outcome
+        if shown is not None:
+            is_back = line in ("prev", "next")
+            self.show(shown, self._place_of(shown.result) if is_back else (shown.result.top, 0))
+        elif result.blocks:
+            self.say(_first_lines(result), "error" if result.is_error else "")
+        if "mouse" in result.controls:
+            self.set_mouse(bool(result.controls["mouse"]))
+        if result.asks:
+            self.ask(result.asks, [Answer("y", "yes", partial(self.type_line, result.yes)), Answer("n", "no", int)])
+        if result.action is not None:
+            self.exit(result.action)
+
+    async def work(self, line: str, job: Callable[[], Any]) -> Any:
+        """The outcome of a job on the worker; None when it was stopped or failed, which was said then."""
+        self._doing, self._since = line, time.monotonic()
+        self._job = self.desk.worker.submit(job)
+        try:
+            return await asyncio.wrap_future(self._job)
+        except (Stopped, asyncio.CancelledError):
+            self.say("stopped", "warning")
+        except Exception as fault:
+            self.say(f"ERROR: {fault or type(fault).__name__}", "error")
+        finally:
+            self._job = None
+            self.update_bars()
+        return None
+
+    def end(self) -> None:
+        """From another thread: without an answer."""
+        with suppress(RuntimeError):
+            if self._running_loop is not None:
+                self._running_loop.call_soon_threadsafe(self.exit)
+
+    @property
+    def failure(self) -> Exception | None:
+        """What ended the screen before anybody did."""
+        return self._exception
+
+    def put_terminal_back(self) -> None:
+        if isinstance(self._driver, Terminal) and self._driver.is_on:
+            self._driver.stop_application_mode()
+
+    @property
+    def is_working(self) -> bool:
+        return self._job is not None
+
+    def stop(self) -> None:
+        """Ends the command that is being done."""
+        if self._job is not None:
+            self.desk.worker.interrupt(self._job)
+
+    def set_mouse(self, on: bool) -> None:
+        """Without it, the terminal's own selection of text works."""
+        self.has_mouse = on
+        if isinstance(self._driver, Terminal):
+            self._driver.set_mouse(on)
+
+    def ask(self, question: str, answers: list[Answer]) -> None:
+        self.part(Widget, "#line").display = False
+        self.part(Question).ask(question, answers, self._answered)
+
+    def _answered(self) -> None:
+        self.part(Widget, "#line").display = True
+        self.part(Prompt).focus()
+
+    def _place_of(self, result: Result) -> tuple[int, int]:
+        _, top, left = self._places.get(id(result), (result, result.top, 0))
+        return top, left
+
+    def show(self, shown: Shown, place: tuple[int, int]) -> None:
+        output = self.part(Output)
+        if self.shown is not None:
+            self._places[id(self.shown.result)] = (self.shown.result, output.top, int(output.scroll_offset.x))
+            for oldest in list(self._places)[:-100]:
+                del self._places[oldest]
+        self.shown, self.match = shown, place[0] if shown.search else -1
+        links, piece = self.part(Bar, "#links"), self.part(Bar, "#slice")
+        links.display = bool(shown.result.menu)
+        links.show((*joined([span._replace(text=f" {span.text} ") for span in shown.result.menu], "·"),))
+        piece.display = shown.view is not None
+        if shown.view is not None:
+            piece.show(*shown.view.bar())
+        side = self.part(Side)
+        side.display = shown.has_panel
+        side.show(())
+        if shown.has_panel:
+            self.run_worker(self._count(shown))
+        output.show(shown.pages, *place)
+        self.update_bars()
+
+    async def _count(self, shown: Shown) -> None:
+        """What stands beside a tensor comes when it is counted."""
+        with suppress(Exception):
+            lines = await asyncio.wrap_future(self.desk.worker.submit(partial(beside_of, shown)))
+            if self.shown is shown:
+                self.part(Side).show(lines)
+
+    def show_again(self, job: Callable[[], Shown | None], top: int) -> None:
+        """The same screen, made anew."""
+
+        async def make() -> None:
+            async with self.turn:
+                shown = await self.work(self.shown.line if self.shown else "", job)
+            if shown is not None:
+                self.show(shown, (top, 0))
+
+        self.run_worker(make())
+
+    def _pages_ready(self) -> None:
+        """Called on the worker."""
+        with suppress(RuntimeError):  # the screen has ended meanwhile
+            if self._running_loop is not None:
+                self._running_loop.call_soon_threadsafe(self._loaded)
+
+    def _loaded(self) -> None:
+        with suppress(Exception):
+            self.part(Output).loaded()
+
+    def _print_error_renderables(self) -> None:
+        """A fault of the screen is told in one line, by who started it."""
+        self._exit_renderables.clear()
+
+    def say(self, message: str, style: str = "") -> None:
+        """A line or two above the prompt, until the next command."""
+        widget = self.part(Static, "#message")
+        widget.display = bool(message)
+        widget.update(RichText(theme.visible_lines(message), theme.style_of(style, "", self.theme)))
+
+    def _begin_look(self) -> None:
+        self.run_worker(self._look())
+
+    async def _look(self) -> None:
+        """A trace that grows is said to; what is shown stays as it is."""
+        began = time.monotonic()
+        with suppress(Exception):
+            found = await asyncio.wrap_future(self.desk.worker.submit(self.desk.look))
+            if found:
+                self.fresh += found
+                self.update_bars()
+        self.set_timer(max(_LOOK_EVERY, 10 * (time.monotonic() - began)), self._begin_look)
+
+    def _tick(self) -> None:
+        waited = time.monotonic() - self._since
+        if self._job is not None and waited > _PATIENCE:
+            self.part(Bar, "#rule").show(*bar_texts.working(self._doing, waited))
+        elif self.printed is not None and self.printed.size() != self._printed:
+            self.update_bars()
+
+    def update_bars(self) -> None:
+        if not self.is_running or self._exit:
+            return
+        output = self.part(Output)
+        held = theme.visible(self.pause.headline) if self.pause else ""
+        scene = theme.visible(self.engine.scene.title)
+        self.part(Bar, "#title").show(*bar_texts.title(scene, held, self.engine.visited, self.fresh))
+        self._printed = self.printed.size() if self.printed else 0
+        if self._job is None or time.monotonic() - self._since < _PATIENCE:
+            rule = bar_texts.rule(self.shown, output.top, output.rows, self.match, self._printed)
+            self.part(Bar, "#rule").show(*rule)
+        has_search = self.shown is not None and self.shown.search is not None
+        self.part(Bar, "#keys").show(bar_texts.keys(self.size.width, output.has_focus, has_search))
+
+    def on_output_moved(self) -> None:
+        self.update_bars()
+
+
+def _first_lines(result: Result) -> str:
+    """What an error says."""
+    lines = (plain(line) for block in result.blocks if isinstance(block, Text) for line in block.lines)
+    return "\n".join(lines)

@@ -1,0 +1,49 @@
+"""A result and the room there is in; all that the screen draws of it out. Made on the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tdbg.shell.layout import Layout
+from tdbg.shell.result import Line, Result
+from tdbg.shell.screen.pages import Pages
+from tdbg.shell.screen.search import Search
+from tdbg.shell.screen.tensor_view import PANEL_WIDTH, View, beside, has_numbers
+from tdbg.shell.screen.worker import Worker
+
+WITH_PANEL = 100  # from this width on there is room beside a tensor
+
+
+@dataclass
+class Shown:
+    """``line`` is the command that gave it. ``is_aside``: it is not one of the screens that were visited."""
+
+    line: str
+    result: Result
+    pages: Pages
+    width: int
+    view: View | None = None
+    has_panel: bool = False
+    search: Search | None = None
+    is_aside: bool = False
+
+
+class Room:
+    """Lays results out for the screen as it is now; ``width`` and ``height`` are those of output and panel together."""
+
+    def __init__(self, worker: Worker, on_ready: Callable[[], None]) -> None:
+        self.width, self.height = 80, 20
+        self._worker, self._on_ready = worker, on_ready
+
+    def lay_out(self, line: str, result: Result, view: View | None) -> Shown:
+        has_panel = view is not None and self.width >= WITH_PANEL and has_numbers(view.shown)
+        width = self.width - (PANEL_WIDTH if has_panel else 0) - 1
+        pages = Pages(Layout(result, width), self._worker, self._on_ready)
+        pages.load(result.top - 1, self.height + 2)
+        return Shown(line, result, pages, width, view, has_panel)
+
+
+def beside_of(shown: Shown) -> list[Line]:
+    """What stands beside a tensor that is shown."""
+    return beside(shown.view.shown, PANEL_WIDTH - 2) if shown.view else []

@@ -1,0 +1,151 @@
+"""A result with an array in; the same at one page of its leading dimensions, and what stands beside it, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+
+from tdbg.model import Summary
+from tdbg.native.reference import DTYPES
+from tdbg.shell.numeric_summary import histogram, summary_of
+from tdbg.shell.result import Array, Line, Result, Span
+from tdbg.shell.words import words_of
+
+PANEL_WIDTH = 34
+_MOST_COUNTED = 500_000_000  # bytes; more are not read without being asked for
+_MOST_SORTED = 2_000_000  # elements of a histogram; of more, an even sample
+
+
+@dataclass(frozen=True)
+class View:
+    """``whole`` is what the command gave, with ``array`` in it; ``shown`` is the page looked at. ``page`` counts
+    over the leading dimensions, -1 is all of it."""
+
+    whole: Result
+    array: Array
+    shown: Array
+    page: int = -1
+
+    @property
+    def pages(self) -> int:
+        shape = self.array.values.shape
+        return prod(shape[:-2]) if len(shape) > 2 and prod(shape) else 0
+
+    def indices(self) -> tuple[int, ...]:
+        shape = self.array.values.shape[:-2]
+        return tuple(int(i) for i in np.unravel_index(self.page, shape)) if self.page >= 0 else ()
+
+    def turned(self, by: int) -> View:
+        """The next page, round and round; before the first is the whole."""
+        page = (self.page + 1 + by) % (self.pages + 1) - 1
+        turned = replace(self, page=page)
+        return replace(turned, shown=turned._part())
+
+    def _part(self) -> Array:
+        if self.page < 0:
+            return self.array
+        at = self.indices()
+        offset = self.array.offset or (0,) * self.array.values.ndim
+        moved = (*(first + i for first, i in zip(offset, at, strict=False)), *offset[len(at) :])
+        return replace(self.array, values=self.array.values[tuple(slice(i, i + 1) for i in at)], offset=moved)
+
+    def result(self) -> Result:
+        """With the page in place of the whole array."""
+        blocks = [self.shown if block is self.array else block for block in self.whole.blocks]
+        return replace(self.whole, blocks=blocks)
+
+    @property
+    def slice(self) -> str:
+        """``[0, :, :]``"""
+        at = self.indices()
+        return f"[{', '.join([*map(str, at), *[':'] * (self.array.values.ndim - len(at))])}]"
+
+    def sliced(self, line: str) -> tuple[str, int]:
+        """The command that gave the tensor with this slice of it, and the place in front of the closing bracket."""
+        for word in words_of(line, is_whole=False)[1:]:
+            bare = word.text.partition("[")[0]
+            if bare and self.array.name.startswith(bare):
+                begin = f"{line[: word.start]}{bare}{self.slice}"
+                return begin + line[word.end :], len(begin) - 1
+        return f"{line}{self.slice}", len(line + self.slice) - 1
+
+    def bar(self) -> tuple[Line, Line]:
+        """The line above the elements: which slice this is, and how to get to others."""
+        left = (Span(" slice ", "dim"), Span(self.slice, "link", "!slice"))
+        if not self.pages:
+            return left, (Span("@[i,j] jumps to an element ", "dim"),)
+        count = f"{self.page + 1:,} of {self.pages:,}" if self.page >= 0 else f"all {self.pages:,}"
+        back, forward = Span(" ◀ ", "title", "!turn(-1)"), Span(" ▶ ", "title", "!turn(1)")
+        return left, (Span("←", "key"), back, Span(f" {count} ", "title"), forward, Span("→ ", "key"))
+
+
+def view_of(result: Result) -> View | None:
+    """None when the result shows no array, or several."""
+    arrays = [block for block in result.blocks if isinstance(block, Array)]
+    if len(arrays) != 1 or getattr(arrays[0].values, "ndim", 0) < 1:
+        return None
+    return View(result, arrays[0], arrays[0])
+
+
+def has_numbers(array: Array) -> bool:
+    """Whether something can stand beside it."""
+    return array.values.size > 0 and array.values.dtype.name in DTYPES
+
+
+def beside(array: Array, width: int) -> list[Line]:
+    """Counts, extremes and a histogram of the elements."""
+    values = array.values
+    lines: list[Line] = [(Span("Elements", "title"), Span(f"{values.size:>{width - 8},}"))]
+    if values.nbytes > _MOST_COUNTED or (not values.flags.c_contiguous and values.nbytes > _MOST_COUNTED // 10):
+        return [*lines, (), (Span("too many to count unasked:", "dim"),), (Span("pt -s NAME counts them", "dim"),)]
+    summary = summary_of(values)
+    if summary is None:
+        return lines
+    for label, style, count in _counts(summary):
+        if count:
+            percent = 100 * count / summary.elements
+            share = f"{percent:.3g}%" if percent >= 0.01 else "<0.01%"
+            lines.append((Span(f"{label:<9}", style), Span(f"{count:>{width - 17},}"), Span(f"{share:>8}", "dim")))
+    if not summary.negative + summary.zero + summary.positive:
+        return lines
+    extremes = (("min", summary.min), ("max", summary.max), ("mean", summary.mean), ("std", summary.std))
+    stated = [(Span(f"{label:<9}", "dim"), Span(f"{value:>{width - 9}.7g}", _sign(value))) for label, value in extremes]
+    return [*lines, (), *stated, (), *_bars(values, width)]
+
+
+def _sign(value: float) -> str:
+    return "negative" if value < 0 else "number"
+
+
+def _counts(summary: Summary) -> Sequence[tuple[str, str, int]]:
+    return (
+        ("nan", "nan", summary.nan),
+        ("-inf", "inf", summary.neg_inf),
+        ("+inf", "inf", summary.pos_inf),
+        ("negative", "negative", summary.negative),
+        ("zero", "zero", summary.zero),
+        ("positive", "positive", summary.positive),
+    )
+
+
+def _bars(values: np.ndarray, width: int) -> list[Line]:
+    if values.dtype.kind == "c":
+        return []
+    flat = values.reshape(-1)
+    every = -(-flat.size // _MOST_SORTED)
+    counts, edges = histogram(flat[::every])
+    if len(counts) < 2:
+        return []
+    said = f" of every {every}th" if every > 1 else " of the finite ones"
+    lines: list[Line] = [(Span("Histogram", "title"), Span(said, "dim"))]
+    room = width - 11
+    for count, (left, right) in zip(counts.tolist(), pairwise(edges), strict=True):
+        eighths = round(8 * room * count / counts.max()) or (1 if count else 0)
+        bar = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+        style = "negative" if right <= 0 else "positive" if left >= 0 else "zero"
+        lines.append((Span(f"{left:>10.4g} ", "dim"), Span(bar, style)))
+    return lines

@@ -1,0 +1,31 @@
+"""Where the page can be shown, and what is said where there is no IPython."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import tdbg
+from tdbg.notebook.shown import reaches_loopback
+
+
+@pytest.mark.parametrize("name", ["COLAB_RELEASE_TAG", "KAGGLE_KERNEL_RUN_TYPE", "JUPYTERHUB_USER", "SSH_CONNECTION"])
+def test_a_browser_that_is_elsewhere(name):
+    assert not reaches_loopback({name: "x"}, ())
+
+
+def test_colab_is_known_by_its_module():
+    assert not reaches_loopback({}, {"google.colab"})
+
+
+def test_a_shell_that_is_none():
+    with pytest.raises(tdbg.TdbgError, match="%load_ext tdbg"):
+        tdbg.load_ipython_extension(None)
+
+
+def test_ipython_is_not_needed():
+    """Nothing of it is loaded before there is a shell."""
+    code = "import sys, tdbg.notebook.magics, tdbg.notebook.cells, tdbg.notebook.shown; print('IPython' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
