@@ -21,7 +21,7 @@ def test_alerts_by_kind_and_benign_ones_apart(page: Page, address: str) -> None:
     page.click(".alerts-list a", "SelectV2 held")
     page.wait_text(CHOSEN, "SelectV2:0")
     page.wait_text(LINE, "tf.where(mask")
-    page.click("#pane-alerts .actions button", "all kinds")
+    page.click("#pane-alerts .actions button", "all")
     page.wait("document.querySelectorAll('.alerts-list li').length === 12", "all kinds")
 
 

@@ -86,7 +86,7 @@ export function AlertList() {
       weight={2}
       actions={
         <>
-          {chosen && <button onClick={() => go({ alert: "" })}>all kinds</button>}
+          {chosen && <button title="List alerts of all kinds again" onClick={() => go({ alert: "" })}>all</button>}
           <a class="button" href={ofTrace(viewed.trace.value, "export/alerts.csv")} download title="All alerts as CSV">
             CSV
           </a>
