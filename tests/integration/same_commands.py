@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tdbg.commands.printing import to_json
 from tdbg.commands.trace_argument import open_trace
 from tdbg.query.trace_scene import TraceScene
 from tdbg.shell.data import as_data
 from tdbg.shell.engine import Engine
 from tdbg.shell.layout import Layout
+from tdbg.strict_json import to_json
 
 COMMANDS = (
     "run_info", "steps", "lt", "lt -s dump_size -r", "lt -n .*", "lt -t {type}", "lt -f has_inf_or_nan",
