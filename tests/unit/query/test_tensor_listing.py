@@ -32,6 +32,7 @@ def rows_of_trace() -> dict[str, list[Any]]:
         "execution": [n // 30 for n in range(ROWS)],
         "op": random.integers(0, 3, ROWS).tolist(),
         "dtype": [3] * ROWS,
+        "positive": [1] * ROWS,
         "max": random.normal(size=ROWS).round(1).tolist(),
         "nan": [int(n > 200) for n in range(ROWS)],
         "flags": flags,

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tdbg.commands.printing import to_json
 from tdbg.shell.colours import CODES, written
 from tdbg.shell.data import as_data, rows_of
 from tdbg.shell.layout import Layout
 from tdbg.shell.result import STYLES, Column, Mapped, Plot, Result, Span, Table, error, plain, text
 from tdbg.shell.text_layout import wrap
+from tdbg.strict_json import to_json
 
 
 class Counted(Sequence):
