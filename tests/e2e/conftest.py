@@ -95,4 +95,4 @@ def page(request: pytest.FixtureRequest, browser: Browser, tmp_path: Path) -> It
         page.screenshot(ARTEFACTS / f"{name}.png")
         assert not page.faults
         asked = [url for url in page.requests if not url.startswith(("data:", "blob:", "about:"))]
-        assert {urlsplit(url).hostname for url in asked} <= {"127.0.0.1"}
+        assert {urlsplit(url).hostname for url in asked} <= {"127.0.0.1", "localhost"}

@@ -85,7 +85,10 @@ def test_both_have_the_same_functions() -> None:
     names = {name for name in dir(LIBRARIES[0]) if not name.startswith("_")}
     in_debug_events = {"masked_crc32c", "read_records", "read_debug_events"}  # with their Python twins beside them
     in_expressions = {"tests_met"}
-    for_the_screen = {"guard_terminal", "release_terminal"}  # without them a killed program leaves its terminal as it is
+    for_the_screen = {
+        "guard_terminal",
+        "release_terminal",
+    }  # without them a killed program leaves its terminal as it is
     assert names <= set(dir(fallback)) | in_debug_events | for_the_screen | in_expressions
 
 
