@@ -143,15 +143,9 @@ class ScreenApp(App[Action]):
             self.show_again(partial(self.desk.again, self.shown), self.part(Output).top)
         self.update_bars()
 
-    def on_input_submitted(self, event: Prompt.Submitted) -> None:
-        menu, prompt = self.part(Menu), self.part(Prompt)
-        if menu.display:
-            menu.close()
-            prompt.accept(menu.chosen, " ")
-            return
-        line = prompt.take()
-        if line:
-            self.type_line(line)
+    def on_prompt_entered(self, event: Prompt.Entered) -> None:
+        if event.line:
+            self.type_line(event.line)
         else:
             self.type_nothing()
 
