@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import duckdb
 import numpy as np
 
 from tdbg import expressions
@@ -124,6 +123,8 @@ class TensorListings:
         conditions, parameters = self._conditions(wanted)
         if not conditions:
             return self._all() if of_moment is None else of_moment.astype(np.int32)
+        import duckdb  # only here: a listing without conditions is there before it would be loaded
+
         if of_moment is not None:
             if not len(of_moment):
                 return of_moment.astype(np.int32)
