@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from functools import partial
 from typing import ClassVar
 
@@ -21,6 +22,8 @@ from tdbg.shell.screen.output import Output
 from tdbg.shell.screen.prompt import Menu, Prompt
 from tdbg.shell.screen.questions import Answer, Question
 from tdbg.shell.screen.terminal import TerminalGone
+
+_STOPS_WITHIN = 0.3  # seconds from the signal
 
 
 class DebuggerScreen(SearchingScreen):
@@ -149,6 +152,7 @@ class DebuggerScreen(SearchingScreen):
         """Ctrl-Z: as in any program; what waits for it is stopped too."""
         with self.suspend():
             os.kill(0, signal.SIGTSTP)
+            time.sleep(_STOPS_WITHIN)  # this thread goes on until another one was told; then it stops in here
 
     def on_terminal_gone(self, event: TerminalGone) -> None:
         self.exit(None)
