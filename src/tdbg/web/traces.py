@@ -176,7 +176,7 @@ class ServedTrace:
 
     def apart(self) -> Trace:
         """A reader of its own."""
-        return Trace.open(self.path)
+        return self.open().another()
 
     @contextmanager
     def rows_apart(self) -> Iterator[tuple[Trace, Rows]]:
