@@ -1,7 +1,7 @@
 """One process's files in; what was found out of them, for all who read them at once, out.
 
-A sealed file never changes, so whether it is whole, how many rows it has and what its rollup says is found out once. The
-small tables are never sealed: they only grow, and what was read of them is kept.
+A sealed file never changes, so whether it is whole, how many rows it has and what its rollup says is found out once.
+The small tables are never sealed: they only grow, and what was read of them is kept.
 """
 
 from __future__ import annotations
