@@ -7,7 +7,7 @@ all rows or all keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -71,19 +71,20 @@ class SortedOrder:
     @cached_property
     def _first_pass(self) -> tuple[np.ndarray, np.ndarray]:
         """The first places, and keys that buckets end with."""
-        positions, keys = np.empty(0, np.int32), np.empty(0)
+        found: list[Part] = [(np.empty(0, np.int32), np.empty(0))]
         worst, done, sample = np.inf, 0, [np.empty(0)]
         every = max(1, self._total // _SAMPLE)
-        for more, new in self._parts():
-            sample.append(new[-done % every :: every])
-            done += len(new)
-            chosen = new < worst if np.isfinite(worst) or len(keys) >= HEAD else slice(None)
-            positions = np.concatenate([positions, more[chosen]])
-            keys = np.concatenate([keys, new[chosen]])
-            if len(keys) > 2 * HEAD:
-                positions, keys = _best(positions, keys)
-                worst = float(keys[-1])
-        return _best(positions, keys)[0], _bounds(np.concatenate(sample), self._total)
+        for positions, keys in self._parts():
+            sample.append(keys[-done % every :: every].copy())
+            done += len(keys)
+            if len(found[0][1]) >= HEAD:
+                is_better = ~np.isnan(keys) if np.isnan(worst) else keys < worst
+                positions, keys = positions[is_better], keys[is_better]
+            found.append((positions, keys))
+            if sum(len(part[1]) for part in found) > 2 * HEAD:
+                found = [_best(found)]
+                worst = float(found[0][1][-1])
+        return _best(found)[0], _bounds(np.concatenate(sample), self._total)
 
     # ---- buckets
 
@@ -139,7 +140,8 @@ def _bounds(sample: np.ndarray, total: int) -> np.ndarray:
     return np.unique(np.concatenate([ends, np.nextafter(frequent, -np.inf), [np.inf]]))
 
 
-def _best(positions: np.ndarray, keys: np.ndarray) -> Part:
+def _best(parts: Sequence[Part]) -> Part:
     """The first of them in order; equal keys keep theirs."""
+    positions, keys = (np.concatenate([part[n] for part in parts]) for n in (0, 1))
     order = np.argsort(keys, kind="stable")[:HEAD]
     return positions[order], keys[order]

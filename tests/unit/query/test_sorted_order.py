@@ -39,6 +39,12 @@ def test_it_is_the_order_of_a_stable_sort(distinct: int, missing: float, sign: i
     assert order.positions(np.arange(5)).tolist() == expected[:5].tolist()
 
 
+def test_numbers_behind_many_rows_that_have_none_come_first() -> None:
+    keys = np.concatenate([np.full(500, np.nan), np.arange(100.0)[::-1]])
+    parts = list(zip(np.split(np.arange(600), 6), np.split(keys, 6), strict=True))
+    assert SortedOrder(600, lambda: iter(parts)).positions(np.arange(3)).tolist() == [599, 598, 597]
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.5, 1.0])
 def test_where_many_rows_stand_is_known_to_a_bucket(missing: float) -> None:
     random = np.random.default_rng(6)
