@@ -150,12 +150,15 @@ class TensorListings:
         is_found = np.zeros(len(self._pages), bool)
         for seqs in batches:
             is_found[positions_of(self._pages, np.sort(seqs))] = True
-        everything, found = Everything(self._pages, self._read.moments.evidence), [np.empty(0, np.int32)]
+        found, done = np.empty(np.count_nonzero(is_found), np.int32), 0
+        everything = Everything(self._pages, self._read.moments.evidence)
         for number, page in enumerate(self._pages.pages):
             if is_found[page.first : page.first + page.rows].any():
                 order = everything.of_page(number)
-                found.append(order[is_found[order]].astype(np.int32))
-        return np.concatenate(found)
+                here = order[is_found[order]]
+                found[done : done + len(here)] = here
+                done += len(here)
+        return found
 
     def _of_moment(self, wanted: Wanted) -> np.ndarray | None:
         """The rows of a step or run, where they are known without looking for them."""
