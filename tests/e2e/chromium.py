@@ -183,6 +183,10 @@ class Page:
     def go(self, url: str) -> None:
         self._ask("Page.navigate", url=url)
 
+    def on_every_page(self, script: str) -> None:
+        """Run before any code of the pages that are gone to."""
+        self._ask("Page.addScriptToEvaluateOnNewDocument", source=script)
+
     def prefer_dark(self) -> None:
         self._ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
 

@@ -1,6 +1,7 @@
 // Questions to tdbg's server in; its answers, or one error with the next step, out.
 
 import { parsePage, type Page } from "./columns";
+import { Turns } from "./turns";
 
 export class ApiError extends Error {
   constructor(
@@ -32,27 +33,23 @@ export function ofTrace(trace: string, path: string, query: Query = {}): string 
   return address(`t/${encodeURIComponent(trace)}/${path}`, query);
 }
 
-// Answers that may take seconds on a large trace. A browser has six connections for a server, and one is for events: the
-// slow questions get three, so that scrolling never waits for them.
-const SLOW = /\/(verdict|alerts|loss|gradients|layers|lineage|diff)(\?|$)/;
-const MOST_SLOW = 3;
-const waiting: (() => void)[] = [];
-let asked = 0;
+const turns = new Turns();
 
 export async function getJson<Answer>(url: string, signal?: AbortSignal): Promise<Answer> {
-  if (!SLOW.test(url)) return (await ask(url, { signal })).json() as Promise<Answer>;
-  if (asked >= MOST_SLOW) await new Promise<void>((next) => waiting.push(next));
-  asked++;
-  try {
-    return (await (await ask(url, { signal })).json()) as Answer;
-  } finally {
-    asked--;
-    waiting.shift()?.();
-  }
+  return inTurn(url, async () => (await ask(url, { signal })).json() as Promise<Answer>);
 }
 
 export async function getPage(url: string, signal?: AbortSignal): Promise<Page> {
-  return parsePage(await (await ask(url, { signal })).arrayBuffer());
+  return inTurn(url, async () => parsePage(await (await ask(url, { signal })).arrayBuffer()));
+}
+
+async function inTurn<Answer>(url: string, get: () => Promise<Answer>): Promise<Answer> {
+  const done = await turns.of(url);
+  try {
+    return await get();
+  } finally {
+    done();
+  }
 }
 
 export async function postJson<Answer>(url: string, body: unknown): Promise<Answer> {

@@ -28,9 +28,11 @@ class Command(BaseCommand):
     def run(self, args: Namespace) -> int:
         if args.port is not None and not 0 <= args.port <= 65_535:
             raise TdbgCommandError(f"--port {args.port}: give a number up to 65535, or 0 for any free one")
+        from tdbg.web.memory import keep_little
         from tdbg.web.server import DEFAULT_PORT, Server, open_browser
         from tdbg.web.traces import Traces
 
+        keep_little()
         paths, folders = _places(args.traces or ["."])
         server = Server(Traces(paths, folders), args.host, args.port)
         wanted = DEFAULT_PORT if args.port is None else args.port

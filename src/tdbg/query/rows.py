@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from tdbg.model import DType, Flag
 from tdbg.store.reader import Trace
+from tdbg.store.sql import record_batches
 
 _FIELDS = (
     "seq", "step", "execution", "op", "slot", "iteration", "dtype", "shape", "elements", "negative", "zero",
@@ -22,6 +23,7 @@ _FIELDS = (
 _CONTENT = ("elements", "is_bad", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean")
 
 _MOST_EXECUTIONS = 4  # whose rows are remembered
+_BATCH = 1 << 19  # rows
 
 # An output (not a copy of an input kept as evidence) that holds a NaN or an infinity.
 _IS_BAD = f"flags & {int(Flag.BAD)} != 0 AND flags & {int(Flag.EVIDENCE)} = 0"
@@ -143,6 +145,11 @@ class Rows:
         """The one column that a query gives."""
         (column,) = self._db.execute(sql, parameters or []).fetchnumpy().values()
         return _filled(column)
+
+    def number_batches(self, sql: str, parameters: list[Any] | None = None) -> Iterator[np.ndarray]:
+        """The same a batch at a time, for what may be as long as the trace."""
+        for batch in record_batches(self._db, sql, parameters or [], _BATCH):
+            yield batch.column(0).to_numpy(zero_copy_only=False)
 
     def arrays(self, sql: str) -> dict[str, np.ndarray]:
         """Columns as arrays, for what is too much for records; a missing number is 0, or NaN where that exists."""

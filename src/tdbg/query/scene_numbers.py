@@ -76,7 +76,7 @@ class NumbersOfAll:
         return known, before
 
     def _of_page(self, number: int) -> np.ndarray:
-        keys = self._names.of(self._pages.read(number))
+        keys = self._names.of(pa.table({name: self._pages.part_of_column(name, number) for name in COLUMNS}))
         order = np.argsort(self._pages.part_of_column("seq", number), kind="stable")
         found = np.empty(len(keys), np.int64)
         found[order] = counted(keys[order])

@@ -61,7 +61,7 @@ class Everything:
         self._pages, self._without = pages, without
         firsts = np.array([page.first for page in pages.pages] + [len(pages)], np.int64)
         self._starts = firsts - np.searchsorted(without, firsts)
-        self._order = lru_cache(8)(self._order_of)
+        self._order = lru_cache(8)(self.of_page)
 
     def __len__(self) -> int:
         return int(self._starts[-1]) if len(self._starts) else 0
@@ -84,10 +84,12 @@ class Everything:
         positions = np.sort(positions[~np.isin(positions, self._without)])
         return positions - np.searchsorted(self._without, positions)
 
-    def _order_of(self, number: int) -> np.ndarray:
+    def of_page(self, number: int) -> np.ndarray:
+        """The rows of a page in their order."""
         page = self._pages.pages[number]
         seqs = self._pages.part_of_column("seq", number)
-        order = np.argsort(seqs, kind="stable") + page.first
+        is_rising = bool(np.all(seqs[1:] >= seqs[:-1]))
+        order = (np.arange(page.rows) if is_rising else np.argsort(seqs, kind="stable")) + page.first
         first, last = np.searchsorted(self._without, [page.first, page.first + page.rows])
         return order[~np.isin(order, self._without[first:last])] if last > first else order
 

@@ -1,17 +1,21 @@
 """Rows and a key of each in; an order of them out, of which only as much is sorted as somebody looks at.
 
-Whoever sorts ten million rows looks at the first few. So those are found in one pass that keeps the best so far; all of
-them are sorted when somebody scrolls beyond.
+Whoever sorts ten million rows looks at the first few. So those are found in one pass that keeps the best so far. What
+is beyond is sorted a bucket at a time: the rows whose keys lie between two neighbouring ones of a sample. No pass keeps
+all rows or all keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 HEAD = 100_000  # places that are sorted at once
+BUCKET = 100_000  # rows of a bucket, about; more where they have the same key
+_SAMPLE = 100_000  # keys from which the bounds of buckets are chosen
+_MOST_BUCKETS = 4  # that are remembered
 Part = tuple[np.ndarray, np.ndarray]  # positions in the order of events, and their keys
 
 
@@ -20,15 +24,20 @@ class SortedOrder:
 
     def __init__(self, total: int, parts: Callable[[], Iterator[Part]]) -> None:
         self._total, self._parts = total, parts
+        self._bucket = lru_cache(_MOST_BUCKETS)(self._read_bucket)
 
     def __len__(self) -> int:
         return self._total
 
     def positions(self, places: np.ndarray) -> np.ndarray:
-        head = self._head if self._whole is None else self._whole
-        if len(head) < len(self) and len(places) and int(places.max()) >= len(head):
-            head = self._sort_all()
-        return head[places]
+        if not len(places) or int(places.max()) < len(self._head):
+            return self._head[places]
+        found = np.empty(len(places), np.int32)
+        bucket = np.searchsorted(self._starts, places, "right") - 1
+        for number in np.unique(bucket).tolist():
+            here = bucket == number
+            found[here] = self._bucket(number)[places[here] - self._starts[number]]
+        return found
 
     def place_of(self, position: int) -> int | None:
         """Counted: how many come before it."""
@@ -51,32 +60,88 @@ class SortedOrder:
         return before
 
     def places_of(self, positions: np.ndarray) -> np.ndarray:
-        whole = self._whole if self._whole is not None else self._sort_all()
-        return np.flatnonzero(np.isin(whole, positions))
+        """Good to a bucket: within one, rows are counted as they come."""
+        bucket, before = self._count(np.sort(positions))
+        return self._starts[bucket] + before
 
-    _whole: np.ndarray | None = None
-
-    def _sort_all(self) -> np.ndarray:
-        parts = list(self._parts())
-        positions = np.concatenate([part[0] for part in parts])
-        self._whole = positions[np.argsort(np.concatenate([part[1] for part in parts]), kind="stable")]
-        return self._whole
+    @property
+    def _head(self) -> np.ndarray:
+        return self._first_pass[0]
 
     @cached_property
-    def _head(self) -> np.ndarray:
-        positions, keys = np.empty(0, np.int32), np.empty(0)
-        worst = np.inf
+    def _first_pass(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first places, and keys that buckets end with."""
+        found: list[Part] = [(np.empty(0, np.int32), np.empty(0))]
+        worst, done, sample = np.inf, 0, [np.empty(0)]
+        every = max(1, self._total // _SAMPLE)
+        for positions, keys in self._parts():
+            sample.append(keys[-done % every :: every].copy())
+            done += len(keys)
+            if len(found[0][1]) >= HEAD:
+                is_better = ~np.isnan(keys) if np.isnan(worst) else keys < worst
+                positions, keys = positions[is_better], keys[is_better]
+            found.append((positions, keys))
+            if sum(len(part[1]) for part in found) > 2 * HEAD:
+                found = [_best(found)]
+                worst = float(found[0][1][-1])
+        return _best(found)[0], _bounds(np.concatenate(sample), self._total)
+
+    # ---- buckets
+
+    def _buckets_of(self, keys: np.ndarray) -> np.ndarray:
+        return np.searchsorted(self._first_pass[1], keys)
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        """The place of the first row of each bucket."""
+        self._count(np.empty(0, np.int64))
+        return self._starts
+
+    def _count(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of some rows, which are in order: their buckets, and how many of those come before them, good to a part. What
+        is counted of all rows is kept."""
+        counts = np.zeros(len(self._first_pass[1]) + 1, np.int64)
+        buckets, before = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for more, keys in self._parts():
+            bucket = self._buckets_of(keys)
+            first, last = np.searchsorted(positions, [more.min(), more.max() + 1]) if len(more) else (0, 0)
+            if first < last:
+                here = bucket[np.isin(more, positions[first:last])]
+                buckets.append(here)
+                before.append(counts[here])
+            counts += np.bincount(bucket, minlength=len(counts))
+        self._starts = np.cumsum(counts) - counts
+        return np.concatenate(buckets), np.concatenate(before)
+
+    def _read_bucket(self, number: int) -> np.ndarray:
+        bounds = self._first_pass[1]
+        above = bounds[number - 1] if number else None
+        is_one_key = number == len(bounds) or (above is not None and np.nextafter(above, np.inf) == bounds[number])
+        positions, keys = [np.empty(0, np.int32)], [np.empty(0)]
         for more, new in self._parts():
-            chosen = new < worst if np.isfinite(worst) or len(keys) >= HEAD else slice(None)
-            positions = np.concatenate([positions, more[chosen]])
-            keys = np.concatenate([keys, new[chosen]])
-            if len(keys) > 2 * HEAD:
-                positions, keys = _best(positions, keys)
-                worst = float(keys[-1])
-        return _best(positions, keys)[0]
+            here = new <= bounds[number] if number < len(bounds) else np.isnan(new)
+            if above is not None and number < len(bounds):
+                here &= new > above
+            positions.append(more[here])
+            if not is_one_key:
+                keys.append(new[here])
+        together = np.concatenate(positions)
+        return together if is_one_key else together[np.argsort(np.concatenate(keys), kind="stable")]
 
 
-def _best(positions: np.ndarray, keys: np.ndarray) -> Part:
+def _bounds(sample: np.ndarray, total: int) -> np.ndarray:
+    """The greatest key of each bucket; the last bucket is of those that are no numbers. A key that many rows have gets
+    a bucket of its own."""
+    known = np.sort(sample[~np.isnan(sample)])
+    if not len(known):
+        return np.array([np.inf])
+    ends = known[np.linspace(0, len(known) - 1, max(2, total // BUCKET + 1)).astype(int)]
+    frequent = ends[1:][ends[1:] == ends[:-1]]
+    return np.unique(np.concatenate([ends, np.nextafter(frequent, -np.inf), [np.inf]]))
+
+
+def _best(parts: Sequence[Part]) -> Part:
     """The first of them in order; equal keys keep theirs."""
+    positions, keys = (np.concatenate([part[n] for part in parts]) for n in (0, 1))
     order = np.argsort(keys, kind="stable")[:HEAD]
     return positions[order], keys[order]

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ _OF_ROWS = (
 )  # fmt: skip
 SORT_KEYS = ("seq", *_OF_ROWS, "inf", "max_abs", "name", "type", "phase")
 _MOST_REMEMBERED = 4
-_MOST_POSITIONS = 24_000_000  # of all listings that are remembered
+_MOST_POSITIONS = 12_000_000  # of all listings that are remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +110,23 @@ class TensorListings:
         return self._read.rowset(None).bad(self._read.moments.first_bad_seq)
 
     def _make(self, wanted: Wanted) -> TensorListing:
+        everything = Everything(self._pages, self._read.moments.evidence)
         if wanted.is_everything:
-            order: Order = Everything(self._pages, self._read.moments.evidence)
-            return TensorListing(self._pages, order, wanted.descending)
+            return TensorListing(self._pages, everything, wanted.descending)
+        if replace(wanted, sort="seq").is_everything:
+            parts = partial(self._keyed_by_page, everything, wanted)
+            return TensorListing(self._pages, SortedOrder(len(everything), parts), False)
         found = self._found(wanted)
         if wanted.sort != "seq":
-            return TensorListing(self._pages, SortedOrder(len(found), lambda: self._keyed(found, wanted)), False)
+            return TensorListing(self._pages, SortedOrder(len(found), partial(self._keyed, found, wanted)), False)
         return TensorListing(self._pages, Chosen(found), wanted.descending)
 
     def _found(self, wanted: Wanted) -> np.ndarray:
         of_moment = self._of_moment(wanted)
         conditions, parameters = self._conditions(wanted)
         if not conditions:
-            return self._all() if of_moment is None else of_moment.astype(np.int32)
+            assert of_moment is not None, "everything is listed without looking for it"
+            return of_moment.astype(np.int32)
         import duckdb  # only here: a listing without conditions is there before it would be loaded
 
         if of_moment is not None:
@@ -137,11 +141,25 @@ class TensorListings:
             f"WHERE t.process = {self._read.process} AND t.flags & {int(Flag.EVIDENCE)} = 0 AND "
         ) + " AND ".join(conditions)
         try:
-            seqs = self._read.rows.numbers(sql, parameters)
+            found = self._in_order(self._read.rows.number_batches(sql, parameters))
         except duckdb.Error as error:
             raise TdbgError(f"this filter cannot be asked of a trace: {str(error).partition(chr(10))[0]}") from error
-        found = positions_of(self._pages, np.sort(seqs))
         return found if of_moment is None else found[np.isin(found, of_moment)]
+
+    def _in_order(self, batches: Iterator[np.ndarray]) -> np.ndarray:
+        """Positions of events, however they come; while they are looked up a row is one byte."""
+        is_found = np.zeros(len(self._pages), bool)
+        for seqs in batches:
+            is_found[positions_of(self._pages, np.sort(seqs))] = True
+        found, done = np.empty(np.count_nonzero(is_found), np.int32), 0
+        everything = Everything(self._pages, self._read.moments.evidence)
+        for number, page in enumerate(self._pages.pages):
+            if is_found[page.first : page.first + page.rows].any():
+                order = everything.of_page(number)
+                here = order[is_found[order]]
+                found[done : done + len(here)] = here
+                done += len(here)
+        return found
 
     def _of_moment(self, wanted: Wanted) -> np.ndarray | None:
         """The rows of a step or run, where they are known without looking for them."""
@@ -165,14 +183,6 @@ class TensorListings:
         known = [seqs for step, seqs in self._seqs_of_steps.items() if first <= step <= last]
         least, greatest = (min(known)[0], max(seqs[1] for seqs in known)) if known else (1, 0)
         return f"t.seq BETWEEN {least} AND {greatest}"
-
-    def _all(self) -> np.ndarray:
-        everything = Everything(self._pages, self._read.moments.evidence)
-        found = np.empty(len(everything), np.int32)
-        for first in range(0, len(found), 1 << 18):
-            places = np.arange(first, min(len(found), first + (1 << 18)))
-            found[first : first + len(places)] = everything.positions(places)
-        return found
 
     def _conditions(self, wanted: Wanted) -> tuple[list[str], list[Any]]:
         conditions, parameters = [], []
@@ -207,18 +217,26 @@ class TensorListings:
         """What has no number comes last, in both directions; equal ones in the order of events."""
         ends = np.flatnonzero(np.diff(self._pages.pages_at(found))) + 1
         for positions in np.split(found, ends[3::4]) if len(found) else ():
-            keys = self._keys(positions, wanted.sort)
+            keys = self._keys(partial(self._pages.scan, positions=positions), wanted.sort)
             yield positions, -keys if wanted.descending else keys
 
-    def _keys(self, found: np.ndarray, sort: str) -> np.ndarray:
+    def _keyed_by_page(self, everything: Everything, wanted: Wanted) -> Iterator[Part]:
+        """The same of all rows."""
+        for number, page in enumerate(self._pages.pages):
+            positions = everything.of_page(number)
+            keys = self._keys(partial(self._pages.part_of_column, number=number), wanted.sort)
+            keys = keys[positions - page.first]
+            yield positions.astype(np.int32), -keys if wanted.descending else keys
+
+    def _keys(self, cells: Callable[[str], np.ndarray], sort: str) -> np.ndarray:
         if sort in ("name", "type", "phase"):
-            return self._ranks(sort)[self._pages.scan("op", found)]
+            return self._ranks(sort)[cells("op")]
         if sort == "inf":
-            return _number(self._pages.scan("neg_inf", found)) + _number(self._pages.scan("pos_inf", found))
+            return _number(cells("neg_inf")) + _number(cells("pos_inf"))
         if sort == "max_abs":
-            keys = np.abs(_number(self._pages.scan("min", found)))
-            return np.fmax(keys, np.abs(_number(self._pages.scan("max", found))), out=keys)
-        return _number(self._pages.scan(sort, found))
+            keys = np.abs(_number(cells("min")))
+            return np.fmax(keys, np.abs(_number(cells("max"))), out=keys)
+        return _number(cells(sort))
 
     def _ranks(self, sort: str) -> np.ndarray:
         """By the number of an op; the last cell stands for -1."""

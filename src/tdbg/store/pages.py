@@ -23,8 +23,12 @@ from tdbg.store.format import SCHEMAS
 from tdbg.store.segments import Segment, columns_of, conform, open_sealed
 from tdbg.store.tables import ProcessTables
 
-_MOST_PAGES = 12  # of which columns are remembered, of about 65,536 rows each
-_MOST_WHOLE = 4  # that are remembered with all columns, of about 10 MB each
+_MOST_PARTS = 32  # columns of pages that are remembered, of at most 0.5 MB each
+_MOST_OPEN = 12  # files
+_MOST_PAGES = 12  # of which a column is read page by page
+_BLOCK = 4096  # rows that are read together, for those beside them are wanted next
+_MOST_BLOCKS = 16  # that are remembered, of about 0.6 MB each
+_FEW_BLOCKS = 3  # rows in more of them are scattered: nothing is remembered of what is around them
 _MANY = 1 << 18  # rows of which a column is better read whole
 _MOST_SEQ, _MOST_FLAGS = (1 << 63) - 1, (1 << 16) - 1
 _LOST = {"op": -1, "step": -2, "execution": -2, "seq": -1, "shape": -1, "elements": -1, "value": -1}
@@ -51,9 +55,9 @@ class Pages:
         self._tables = tables
         self.pages: list[Page] = []
         self._columns: dict[str, np.ndarray] = {}
-        self._read = lru_cache(_MOST_WHOLE)(self._read_page)
-        self._part = lru_cache(_MOST_PAGES * 8)(self._read_part)
-        self._open = lru_cache(_MOST_PAGES)(open_sealed)
+        self._block = lru_cache(_MOST_BLOCKS)(self._read_block)
+        self._part = lru_cache(_MOST_PARTS)(self._read_part)
+        self._open = lru_cache(_MOST_OPEN)(open_sealed)
         self._lock = threading.Lock()
         self.damaged: set[str] = set()
         self.refresh()
@@ -78,7 +82,7 @@ class Pages:
         if had_more or _end(pages) < before:
             self._columns.clear()
         if changed:
-            self._read.cache_clear()
+            self._block.cache_clear()
             self._part.cache_clear()
         return changed
 
@@ -101,24 +105,30 @@ class Pages:
         """The numbers of the pages that may hold events of this range."""
         return [n for n, page in enumerate(self.pages) if page.least_seq <= greatest and page.greatest_seq >= least]
 
-    def read(self, number: int) -> pa.Table:
-        """All rows of a page, in the order of positions."""
-        return self._read(number)
-
     def rows(self, positions: np.ndarray) -> pa.Table:
         """Some rows, in the order asked for."""
         if not len(positions):
             return SCHEMAS["tensors"].empty_table()
         of = self.pages_at(positions)
-        parts, places = [], np.empty(len(positions), np.int64)
-        done = 0
-        for number in np.unique(of):
-            here = np.flatnonzero(of == number)
-            parts.append(_taken(self._read(int(number)), positions[here] - self.pages[number].first))
-            places[here] = np.arange(done, done + len(here))
-            done += len(here)
-        together = pa.concat_tables(parts)
-        return together if len(parts) == 1 else _taken(together, places)
+        within = positions - np.array([page.first for page in self.pages])[of]
+        blocks = np.unique(np.stack([of, within // _BLOCK]), axis=1).T.tolist()
+        if len(blocks) <= _FEW_BLOCKS:
+            here = [(of == number) & (within // _BLOCK == block) for number, block in blocks]
+            parts = [
+                _in_order(self._block(number, block), within[chosen] - block * _BLOCK)
+                for (number, block), chosen in zip(blocks, here, strict=True)
+            ]
+        else:
+            numbers = np.unique(of).tolist()
+            here = [of == number for number in numbers]
+            wanted = {self.pages[number].first: within[chosen] for number, chosen in zip(numbers, here, strict=True)}
+            pages = [self.pages[number] for number in numbers]
+            parts = self._on_all(lambda page, file: self._taken(page, wanted[page.first], file), pages)
+        if len(parts) == 1:
+            return parts[0]
+        places = np.empty(len(positions), np.int64)
+        places[np.concatenate([np.flatnonzero(chosen) for chosen in here])] = np.arange(len(positions))
+        return _in_order(pa.concat_tables(parts), places)
 
     def map(self, function: Callable[[pa.Table], Any], columns: Sequence[str]) -> list[Any]:
         """What a function makes of some columns of each page."""
@@ -152,7 +162,7 @@ class Pages:
         """The same as ``cells``, of all rows where none are named; nothing is kept, so it may be a large column."""
         kind = SCHEMAS["tensors"].field(name).type.to_pandas_dtype()
         if positions is None:
-            parts = [self.part_of_column(name, number) for number in range(len(self.pages))]
+            parts = self._on_all(lambda page, file: self._of_page(page, [name], file)[name].to_numpy(), self.pages)
             return np.concatenate(parts) if parts else np.empty(0, kind)
         order = None if np.all(positions[1:] >= positions[:-1]) else np.argsort(positions, kind="stable")
         rising = positions if order is None else positions[order]
@@ -204,8 +214,15 @@ class Pages:
     def _read_part(self, number: int, name: str) -> np.ndarray:
         return self._of_page(self.pages[number], [name])[name].to_numpy()
 
-    def _read_page(self, number: int) -> pa.Table:
-        return self._of_page(self.pages[number], SCHEMAS["tensors"].names)
+    def _read_block(self, number: int, block: int) -> pa.Table:
+        page = self.pages[number]
+        return self._taken(page, np.arange(block * _BLOCK, min(page.rows, (block + 1) * _BLOCK)))
+
+    def _taken(self, page: Page, within: np.ndarray, file: Any = None) -> pa.Table:
+        """Some rows of a page, a column at a time: a page with all its columns is large, and new memory is slow."""
+        schema = SCHEMAS["tensors"]
+        columns = [_in_order(self._of_page(page, [name], file), within)[name] for name in schema.names]
+        return pa.Table.from_arrays(columns, schema=schema)
 
     def _of_page(self, page: Page, columns: Sequence[str], file: Any = None) -> pa.Table:
         if page.table is not None:
@@ -218,7 +235,9 @@ class Pages:
                 if file is not None:
                     return conform(file.read_row_group(page.group, columns=list(columns), use_threads=False), wanted)
                 with self._lock:
-                    return conform(self._open(segment).read_row_group(page.group, columns=list(columns)), wanted)
+                    return conform(
+                        self._open(segment).read_row_group(page.group, list(columns), use_threads=False), wanted
+                    )
         except (pa.ArrowException, OSError) as error:
             self._tables.cannot_read(segment.path, error)
         self.damaged.add(segment.path.name)
@@ -229,11 +248,15 @@ def _end(pages: Sequence[Page]) -> int:
     return pages[-1].first + pages[-1].rows if pages else 0
 
 
-def _taken(rows: pa.Table, places: np.ndarray) -> pa.Table:
-    """Rows in the order asked for; a run of them is not even copied."""
-    if (np.diff(places) == 1).all():
-        return rows.slice(places[0], len(places))
-    return rows.take(pa.array(places))
+def _in_order(rows: pa.Table, places: np.ndarray) -> pa.Table:
+    """Rows in the order asked for, in memory of their own. A run of them goes through Arrow's stream format: ``take``
+    is part of ``pyarrow.compute``, and the first screen would wait for that to load."""
+    if (np.diff(places) != 1).any():
+        return rows.take(pa.array(places))
+    with pa.BufferOutputStream() as buffer:
+        with pa.ipc.new_stream(buffer, rows.schema) as stream:
+            stream.write_table(rows.slice(places[0], len(places)))
+        return pa.ipc.open_stream(buffer.getvalue()).read_all()
 
 
 def _row_groups(segment: Segment, metadata: Any, first: int) -> list[Page]:

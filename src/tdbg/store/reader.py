@@ -52,6 +52,14 @@ class Trace:
             raise TdbgError(f"This trace is empty: no process has written to it; record again with: tdbg run ({path})")
         return cls(path, processes)
 
+    def another(self) -> Self:
+        """A reader of its own of the same trace, for another thread. What is known of files that do not change is
+        shared, so it opens at once."""
+        found = type(self).open(self.path)
+        known = {tables.process.name: tables.known for tables in self._processes}
+        found._processes = [ProcessTables(process, known.get(process.name)) for process in found.processes]
+        return found
+
     @property
     def processes(self) -> list[ProcessInfo]:
         """The writing processes as last looked at; their index is the ``process`` column of every table."""

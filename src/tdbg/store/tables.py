@@ -12,6 +12,7 @@ import pyarrow as pa
 from tdbg.model import Flag
 from tdbg.store import ring, rollup
 from tdbg.store.format import SCHEMAS, SEALED_TABLES, rollup_name
+from tdbg.store.known import Known
 from tdbg.store.process import ProcessInfo
 from tdbg.store.segments import (
     HotState,
@@ -19,7 +20,6 @@ from tdbg.store.segments import (
     columns_of,
     conform,
     list_segments,
-    matches_checksum,
     open_sealed,
     read_hot,
     read_sealed,
@@ -33,14 +33,14 @@ _UNREADABLE = (pa.ArrowException, OSError)
 
 
 class ProcessTables:
-    """Reads what is on disk at the time of each call; the program may be writing meanwhile."""
+    """Reads what is on disk at the time of each call; the program may be writing meanwhile. Several that are given the
+    same ``known`` share what is found out of files that do not change."""
 
-    def __init__(self, process: ProcessInfo) -> None:
+    def __init__(self, process: ProcessInfo, known: Known | None = None) -> None:
         self.process = process
         self.folder = process.folder
+        self.known = known or Known()
         self._hot: dict[Path, HotState] = {}
-        self._sealed_rows: dict[Path, int] = {}
-        self._is_intact: dict[Path, bool] = {}
         self._unreadable: dict[Path, str] = {}
 
     def read(self, table: str, columns: Sequence[str]) -> list[pa.Table]:
@@ -58,9 +58,13 @@ class ProcessTables:
         return list_segments(self.folder)[table]
 
     def rollups(self, kind: str) -> Iterator[pa.Table]:
-        """The rollup of each segment of ``tensors``: the stored one when it is sealed, else made now."""
-        for segment in self.segments("tensors"):
-            yield self._segment_rollup(segment, kind)
+        """The rollups of all ``tensors``: of sealed segments the stored ones, of the rest made now."""
+        segments = self.segments("tensors")
+        sealed = [segment for segment in segments if segment.is_sealed]
+        yield self.known.rollup(kind, sealed, lambda segment: self._segment_rollup(segment, kind))
+        for segment in segments:
+            if not segment.is_sealed:
+                yield self._segment_rollup(segment, kind)
         for rows in self.extra("tensors"):
             yield rollup.roll_up(rows, kind)
 
@@ -79,7 +83,9 @@ class ProcessTables:
     def sources(self, table: str) -> tuple[list[Path], list[pa.Table]]:
         """What a query engine needs: the Parquet files that can be read, and everything else as rows in memory."""
         files, rows = [], self.extra(table)
-        for segment in self.segments(table):
+        segments = self.segments(table)
+        self.known.look_at([segment for segment in segments if segment.is_sealed])
+        for segment in segments:
             if segment.is_sealed:
                 if self.is_sound(segment):
                     files.append(segment.path)
@@ -129,13 +135,12 @@ class ProcessTables:
 
     def segment_rows(self, segment: Segment, columns: Sequence[str]) -> pa.Table:
         if not segment.is_sealed:
-            state = HotState()
             try:
-                batches = list(read_hot(segment, state))
+                state, rows = self._hot_rows(segment)
             except FileNotFoundError:
                 return self.segment_rows(segment.sealed(), columns)
             self._hot[segment.path] = state
-            return pa.Table.from_batches(batches, SCHEMAS[segment.table]).select(columns)
+            return rows.select(columns)
         if not self.is_sound(segment):
             return SCHEMAS[segment.table].empty_table().select(columns)
         try:
@@ -145,8 +150,17 @@ class ProcessTables:
             self.cannot_read(segment.path, error)
             return SCHEMAS[segment.table].empty_table().select(columns)
 
+    def _hot_rows(self, segment: Segment) -> tuple[HotState, pa.Table]:
+        if segment.table not in SEALED_TABLES:
+            return self.known.small_rows(segment)
+        state = HotState()
+        batches = list(read_hot(segment, state))
+        return state, pa.Table.from_batches(batches, SCHEMAS[segment.table])
+
     def _segment_count(self, segment: Segment) -> int:
         if not segment.is_sealed:
+            if segment.table not in SEALED_TABLES:
+                return len(self.segment_rows(segment, SCHEMAS[segment.table].names[:1]))
             state = self._hot.setdefault(segment.path, HotState())
             try:
                 for _ in read_hot(segment, state):
@@ -155,26 +169,25 @@ class ProcessTables:
                 del self._hot[segment.path]
                 return self._segment_count(segment.sealed())
             return state.rows
-        if segment.path not in self._sealed_rows:
+        if segment.path not in self.known.sealed_rows:
             self._hot.pop(segment.path.with_suffix(".arrows"), None)
             try:
                 with open_sealed(segment) as file:
-                    self._sealed_rows[segment.path] = file.metadata.num_rows
+                    self.known.sealed_rows[segment.path] = file.metadata.num_rows
             except _UNREADABLE as error:
                 self.cannot_read(segment.path, error)
                 return 0
-        return self._sealed_rows[segment.path]
+        return self.known.sealed_rows[segment.path]
 
     def is_sound(self, segment: Segment) -> bool:
         """Page checksums do not cover the footer, and DuckDB looks at none: it would show damaged pages as rows."""
         path = segment.path
         try:
-            if path not in self._is_intact:
-                self._is_intact[path] = matches_checksum(segment)
+            is_intact = self.known.is_intact(segment)
         except OSError as error:
             self.cannot_read(path, error)
             return False
-        if not self._is_intact[path]:
+        if not is_intact:
             self.cannot_read(path, ValueError("it does not match its checksum"))
             return False
         return bool(self._segment_count(segment)) or path not in self._unreadable

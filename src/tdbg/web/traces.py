@@ -60,6 +60,7 @@ class ServedTrace:
         self._first_process: tuple[int, int] | None = None  # as of a version
         self._counted: dict[int, dict[str, Any]] = {}
         self._may_grow = True  # once more after its program has ended
+        self._grown: list[int] = []  # rows, as they were counted last
         self._kept: dict[Any, _Kept] = {}
         self._making: dict[Any, threading.Lock] = {}
 
@@ -139,10 +140,9 @@ class ServedTrace:
                 self._forget()
                 trace = self.open()
             trace.refresh()
-            state = (
-                [process.state for process in trace.processes],
-                [trace.row_count(name) for name in ("tensors", "executions", "ends")] if self._may_grow else [],
-            )
+            if self._may_grow:
+                self._grown = [trace.row_count(name) for name in ("tensors", "executions", "ends")]
+            state = ([process.state for process in trace.processes], self._grown)
             self._may_grow = is_live(trace)
             if state != self._state:
                 for number, scene in self._scenes.items():
@@ -158,7 +158,7 @@ class ServedTrace:
         for made in (self._scenes, self._listings, self._executions, self._healths, self._scopes, self._timelines):
             made.clear()
         self._kept.clear()
-        self._state = None
+        self._state, self._may_grow = None, True
 
     def counted(self) -> dict[str, Any]:
         """How much there is, as it was when somebody last looked."""
@@ -176,7 +176,7 @@ class ServedTrace:
 
     def apart(self) -> Trace:
         """A reader of its own."""
-        return Trace.open(self.path)
+        return self.open().another()
 
     @contextmanager
     def rows_apart(self) -> Iterator[tuple[Trace, Rows]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from tdbg.query.alerts import KINDS, find_alerts
 from tdbg.query.overview import notes, overview
+from tdbg.query.trace import Trace
 from tdbg.query.verdict import Verdict, explain
 from tdbg.query.verdict_links import links
 from tdbg.query.verdict_text import full_lines
@@ -71,9 +72,9 @@ def about(asked: Asked) -> dict[str, Any]:
 
 
 def problems(asked: Asked) -> dict[str, Any]:
-    """Apart from the overview: to look for damage takes a while."""
+    """Apart from the overview: to look for damage, at all files anew, takes a while."""
     trace = asked.trace
-    return trace.kept("problems", lambda: {"problems": trace.apart().problems, "notes": notes(trace.apart())})
+    return trace.kept("problems", lambda: {"problems": Trace.open(trace.path).problems, "notes": notes(trace.apart())})
 
 
 def verdict_of(trace: ServedTrace) -> Verdict:
