@@ -110,6 +110,12 @@ class TensorListings:
         """Positions of all that hold a NaN or an infinity."""
         return self._read.rowset(None).bad(self._read.moments.first_bad_seq)
 
+    def harmful(self, harmless: frozenset[int]) -> np.ndarray:
+        """The same without those of ops whose bad values did no harm."""
+        if not harmless or not len(self.bad):
+            return self.bad
+        return self.bad[~np.isin(self._pages.scan("op", self.bad), list(harmless))]
+
     def _make(self, wanted: Wanted) -> TensorListing:
         if wanted.is_everything:
             order: Order = Everything(self._pages, self._read.moments.evidence)

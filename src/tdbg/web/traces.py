@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tdbg.errors import TdbgError
 from tdbg.query.executions import Executions
@@ -27,6 +27,9 @@ from tdbg.query.timeline import Timeline
 from tdbg.query.trace import Trace
 from tdbg.query.trace_scene import TraceScene
 from tdbg.web.route import Refused
+
+if TYPE_CHECKING:
+    from tdbg.query.verdict import Verdict
 
 _LOOK_AGAIN = 0.4  # seconds
 _MOST_KEPT = 64  # answers to particular questions, whose keys are tuples
@@ -101,22 +104,30 @@ class ServedTrace:
             self._listings[process] = TensorListings(self.scene(process).read)
         return self._listings[process]
 
+    def harmless(self, process: int) -> frozenset[int]:
+        """Ops whose bad values did no harm; none before somebody asked for the verdict."""
+        said: Verdict | None = self.peek("verdict")
+        return said.harmless.get(process, frozenset()) if said is not None else frozenset()
+
     def executions(self, process: int) -> Executions:
         """Only while the lock is held."""
-        if process not in self._executions:
-            self._executions[process] = Executions(self.scene(process).read)
+        harmless = self.harmless(process)
+        if process not in self._executions or self._executions[process].harmless != harmless:
+            self._executions[process] = Executions(self.scene(process).read, harmless)
         return self._executions[process]
 
     def healths(self, process: int) -> Healths:
         """Only while the lock is held."""
-        if process not in self._healths:
-            self._healths[process] = Healths(self.scene(process).read)
+        harmless = self.harmless(process)
+        if process not in self._healths or self._healths[process].harmless != harmless:
+            self._healths[process] = Healths(self.scene(process).read, harmless)
         return self._healths[process]
 
     def scopes(self, process: int) -> Scopes:
         """Only while the lock is held."""
-        if process not in self._scopes:
-            self._scopes[process] = Scopes(self.scene(process).read, self.healths(process))
+        healths = self.healths(process)
+        if process not in self._scopes or self._scopes[process].healths is not healths:
+            self._scopes[process] = Scopes(self.scene(process).read, healths)
         return self._scopes[process]
 
     def timeline(self, process: int) -> Timeline:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from tdbg.query.neighbourhood import neighbourhood
+from tdbg.query.op_health import first_bad
 from tdbg.web.route import (
     PLACE,
     PROCESS,
@@ -80,7 +81,6 @@ def source(asked: Asked) -> dict[str, Any]:
         for line in range(1, max(len(lines), max(made, default=0)) + 1):
             ops = made.get(line, [])
             health = [healths.of(one) for one in ops]
-            firsts = [one.first_bad_seq for one in health if one.first_bad_seq >= 0]
             found.append(
                 {
                     "line": line,
@@ -89,7 +89,8 @@ def source(asked: Asked) -> dict[str, Any]:
                     "types": dict(Counter(read.ops.types[read.ops.at[one]] for one in ops).most_common(8)),
                     "rows": sum(one.rows for one in health),
                     "bad": sum(one.bad for one in health),
-                    "first_bad_seq": min(firsts, default=-1),
+                    "benign": sum(one.benign for one in health),
+                    "first_bad_seq": min(first_bad(health), default=-1),
                 }
             )
     return {"file": file, "is_kept": bool(lines), "lines": found}
@@ -113,6 +114,7 @@ _HEALTH: dict[str, Schema] = {
     "min": maybe(number()),
     "max": maybe(number()),
     "tensors": whole("outputs that were looked at"),
+    "benign": whole("of the bad ones: those that did no harm, once there is a verdict"),
 }
 _OP = {"op": whole(), "name": text(), "type": text(), "phase": text(), "graph": whole(), **PLACE, **_HEALTH}
 
@@ -215,6 +217,7 @@ ROUTES = (
                     types={"type": "object", "additionalProperties": {"type": "integer"}},
                     rows=whole(),
                     bad=whole(),
+                    benign=whole(),
                     first_bad_seq=whole(),
                 )
             ),

@@ -41,7 +41,8 @@ def tensors(asked: Asked) -> dict[str, Any] | Answer:
         if asked["at"] is not None:
             header["at"] = found.place_of(asked["at"])
         if asked["map"]:
-            header["map"] = found.bad_places(asked["map"], listings.bad)
+            bad = listings.harmful(asked.trace.harmless(process))
+            header["map"] = found.bad_places(asked["map"], bad)
         positions = found.positions(asked["offset"], asked["limit"])
         table = tensor_page(asked.trace.scene(process).read, positions)
     if asked["format"] == "columns":
@@ -140,7 +141,7 @@ ROUTES = (
             OFFSET,
             LIMIT,
             Parameter("at", "an event: where it stands in the listing comes as `at`"),
-            Parameter("map", "how many parts: how many bad ones each part of the listing has", most=2000, default=0),
+            Parameter("map", "how many parts: how many bad ones, without benign ones, each part of the listing has", most=2000, default=0),
             Parameter("format", "json or columns", "text", default="json", choices=("json", "columns")),
         ),
     ),
