@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -135,18 +136,23 @@ class TensorListings:
                 return of_moment.astype(np.int32)
             seqs = self._pages.cells("seq", of_moment)
             conditions.append(f"t.seq BETWEEN {int(seqs.min())} AND {int(seqs.max())}")
-        names_ops = any("o." in condition for condition in conditions)
-        tables = "tensors t JOIN ops o USING (process, op)" if names_ops else "tensors t"
-        sql = (
-            f"SELECT t.seq FROM {tables} "
-            f"WHERE t.process = {self._read.process} AND t.flags & {int(Flag.EVIDENCE)} = 0 AND "
-        ) + " AND ".join(conditions)
-        try:
-            seqs = self._read.rows.numbers(sql, parameters)
-        except duckdb.Error as error:
-            raise TdbgError(f"this filter cannot be asked of a trace: {str(error).partition(chr(10))[0]}") from error
+        with _explained():
+            seqs = self._read.rows.numbers(f"SELECT t.seq {self._source(conditions)}", parameters)
         found = positions_of(self._pages, np.sort(seqs))
         return found if of_moment is None else found[np.isin(found, of_moment)]
+
+    def aggregate(self, key: str, values: str, wanted: Wanted, also: str = "true") -> list[tuple]:
+        """Values, which are SQL, of the rows that are meant, for each value of a key; the moment is not looked at."""
+        conditions, parameters = self._conditions(wanted)
+        source = self._source([*conditions, also])
+        with _explained():
+            return self._read.rows.query(f"SELECT {key}, {values} {source} GROUP BY 1", parameters)
+
+    def _source(self, conditions: list[str]) -> str:
+        names_ops = any("o." in condition for condition in conditions)
+        tables = "tensors t JOIN ops o USING (process, op)" if names_ops else "tensors t"
+        always = f"t.process = {self._read.process} AND t.flags & {int(Flag.EVIDENCE)} = 0"
+        return f"FROM {tables} WHERE {' AND '.join([always, *conditions])}"
 
     def _of_moment(self, wanted: Wanted) -> np.ndarray | None:
         """The rows of a step or run, where they are known without looking for them."""
@@ -236,6 +242,14 @@ class TensorListings:
         ranks[ops.numbers] = [order[text] for text in texts]
         self._ranks_of[sort] = ranks
         return ranks
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error as error:
+        raise TdbgError(f"this filter cannot be asked of a trace: {str(error).partition(chr(10))[0]}") from error
 
 
 def _number(column: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from tdbg.errors import TdbgError
 from tdbg.query.executions import Executions
+from tdbg.query.groups import Groups
 from tdbg.query.op_health import Healths
 from tdbg.query.overview import is_live
 from tdbg.query.rows import Rows
@@ -57,6 +58,7 @@ class ServedTrace:
         self._executions: dict[int, Executions] = {}
         self._healths: dict[int, Healths] = {}
         self._scopes: dict[int, Scopes] = {}
+        self._groups: dict[int, Groups] = {}
         self._timelines: dict[int, Timeline] = {}
         self._looked = 0.0
         self._state: Any = None
@@ -130,6 +132,13 @@ class ServedTrace:
             self._scopes[process] = Scopes(self.scene(process).read, healths)
         return self._scopes[process]
 
+    def groups(self, process: int) -> Groups:
+        """Only while the lock is held."""
+        healths = self.healths(process)
+        if process not in self._groups or self._groups[process].healths is not healths:
+            self._groups[process] = Groups(self.scene(process).read, self.listings(process), healths)
+        return self._groups[process]
+
     def timeline(self, process: int) -> Timeline:
         """Only while the lock is held."""
         if process not in self._timelines:
@@ -158,7 +167,14 @@ class ServedTrace:
             if state != self._state:
                 for number, scene in self._scenes.items():
                     scene.refresh()
-                    for made in (self._listings, self._executions, self._healths, self._scopes, self._timelines):
+                    for made in (
+                        self._listings,
+                        self._executions,
+                        self._healths,
+                        self._scopes,
+                        self._groups,
+                        self._timelines,
+                    ):
                         made.pop(number, None)
                 self.version += 1
                 self._state = state
@@ -166,7 +182,15 @@ class ServedTrace:
 
     def _forget(self) -> None:
         self._trace = None
-        for made in (self._scenes, self._listings, self._executions, self._healths, self._scopes, self._timelines):
+        for made in (
+            self._scenes,
+            self._listings,
+            self._executions,
+            self._healths,
+            self._scopes,
+            self._groups,
+            self._timelines,
+        ):
             made.clear()
         self._kept.clear()
         self._state = None

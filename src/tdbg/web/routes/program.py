@@ -105,7 +105,7 @@ def stack(asked: Asked) -> dict[str, Any]:
     return {"frames": found}
 
 
-_HEALTH: dict[str, Schema] = {
+HEALTH: dict[str, Schema] = {
     "rows": whole("tensors of it that were looked at"),
     "bad": whole(),
     "nan": whole("elements"),
@@ -116,7 +116,7 @@ _HEALTH: dict[str, Schema] = {
     "tensors": whole("outputs that were looked at"),
     "benign": whole("of the bad ones: those that did no harm, once there is a verdict"),
 }
-_OP = {"op": whole(), "name": text(), "type": text(), "phase": text(), "graph": whole(), **PLACE, **_HEALTH}
+_OP = {"op": whole(), "name": text(), "type": text(), "phase": text(), "graph": whole(), **PLACE, **HEALTH}
 
 ROUTES = (
     Route(
@@ -131,7 +131,7 @@ ROUTES = (
             stack=STACK,
             forward=whole("the op that it differentiates; -1: none"),
             inputs=listing(record(index=whole(), slot=whole(), **_OP)),
-            outputs=listing(record(slot=whole(), consumers=listing(record(**_OP)), **_HEALTH)),
+            outputs=listing(record(slot=whole(), consumers=listing(record(**_OP)), **HEALTH)),
             control_inputs=listing(text()),
             control_outputs=listing(text()),
             nodes=listing(record(**_OP)),
@@ -149,7 +149,7 @@ ROUTES = (
         "All graphs; eager ops are graph -1",
         graphs,
         record(
-            graphs=listing(record(graph=whole(), outer=whole(), name=text(), function=text(), ops=whole(), **_HEALTH))
+            graphs=listing(record(graph=whole(), outer=whole(), name=text(), function=text(), ops=whole(), **HEALTH))
         ),
         (PROCESS,),
     ),
@@ -171,7 +171,7 @@ ROUTES = (
                     phase=text(),
                     from_outside=whole(),
                     to_outside=whole(),
-                    **_HEALTH,
+                    **HEALTH,
                 )
             ),
             edges=listing(record(**{name: whole() for name in ("from", "to", "count")})),
