@@ -140,10 +140,10 @@ class Groups:
         return self._by_op(wanted, {op.number: op.phase.label for op in ops}, [phase.label for phase in Phase])
 
     def _by_op(self, wanted: Wanted, names: Mapping[int, str], order: Sequence[str] = ()) -> Grouped:
-        known = {} if wanted.is_everything else self._aggregate("t.op", wanted)
+        health_of = self._of_all_rows if wanted.is_everything else self._aggregate("t.op", wanted).get
         parts: dict[int | str, list[OpHealth]] = defaultdict(list)
         for op, name in names.items():
-            health = self.healths.of(op) if wanted.is_everything else known.get(op)
+            health = health_of(op)
             if health is not None and health.rows:
                 parts[name].append(health)
         found = {name: together(healths) for name, healths in parts.items()}
@@ -157,6 +157,15 @@ class Groups:
         return Grouped(keys, key_of, lambda _: found, str)
 
     # ---- numbers
+
+    def _of_all_rows(self, op: int) -> OpHealth | None:
+        return self._evident[op] if op in self._evident else self.healths.of(op)
+
+    @cached_property
+    def _evident(self) -> dict[int | str, OpHealth]:
+        """Ops beside whose outputs inputs were kept: rollups count these as rows, listings do not."""
+        ops = np.unique(self._read.pages.cells("op", self._read.moments.evidence)).tolist()
+        return {op: OpHealth() for op in ops} | self._aggregate("t.op", Wanted(ops=tuple(ops))) if ops else {}
 
     def _aggregate(self, key: str, wanted: Wanted, also: str = "true") -> dict[int | str, OpHealth]:
         ops = ", ".join(map(str, sorted(self.healths.harmless)))
