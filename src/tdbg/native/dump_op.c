@@ -109,6 +109,16 @@ static void set_path(dumper *self, const char *url, const char *device, const ch
     self->path = NULL;
 }
 
+/* Strings, resources and variants are no plain memory. Before anything of the run was computed, so it can begin again. */
+static void refuse_objects(TF_OpKernelConstruction *construction, TF_Status *status) {
+  enum { STRING = 7, RESOURCE = 20, VARIANT = 21 };
+  int type = 0;
+  TF_OpKernelConstruction_GetAttrType(construction, "T", &type, status);
+  if (TF_GetCode(status) || (type != STRING && type != RESOURCE && type != VARIANT)) return;
+  TF_SetStatus(status, 12 /* UNIMPLEMENTED */, "TdbgDump takes tensors that are plain memory");
+  TF_OpKernelConstruction_Failure(construction, status);
+}
+
 static void *dumper_new(TF_OpKernelConstruction *construction) {
   dumper *self = calloc(1, sizeof *self);
   char url[LONGEST_ATTRIBUTE] = "", device[LONGEST_ATTRIBUTE] = "", tensor[LONGEST_ATTRIBUTE] = "";
@@ -116,6 +126,7 @@ static void *dumper_new(TF_OpKernelConstruction *construction) {
   tdbg_first_url(construction, url, status);
   tdbg_text_attribute(construction, "device_name", device, status);
   tdbg_text_attribute(construction, "tensor_name", tensor, status);
+  refuse_objects(construction, status);
   char *colon = strrchr(tensor, ':');
   if (self && !TF_GetCode(status) && colon) {
     *colon = 0;
