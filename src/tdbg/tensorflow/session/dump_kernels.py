@@ -26,6 +26,7 @@ from tdbg.tensorflow.session.dump_root import IDENTITY, KeptGraph
 from tdbg.tensorflow.session.executor_cost import ExecutorCost
 
 OP = "TdbgDump"
+_LEARNT_FROM = 10  # runs; each executor counts its own (executor_step_index), so short programs keep to one
 _RENAMED = ("_Recv", "_HostRecv")  # numbered throughout the Session
 _NO_PLAIN_MEMORY = (types_pb2.DT_STRING, types_pb2.DT_RESOURCE, types_pb2.DT_VARIANT)
 
@@ -34,7 +35,7 @@ class Plan:
     """How runs with the same fetches and feeds are dumped."""
 
     def __init__(self) -> None:
-        self._cost: ExecutorCost | None = ExecutorCost()  # None: it is decided
+        self._cost: ExecutorCost | None = ExecutorCost(_LEARNT_FROM)  # None: it is decided
         self._left_to_tensorflow: frozenset[str] | None = None  # None: all tensors
         self._by_url: dict[str, Any] = {}
 
