@@ -51,7 +51,8 @@ class Plan:
 
     def ended(self, seconds: float, graphs: Sequence[KeptGraph]) -> None:
         """A run was dumped by TensorFlow; these are its graphs."""
-        if self._cost is not None and graphs and self._cost.took(seconds):
+        cost = self._cost
+        if cost is not None and graphs and cost.took(seconds):
             self._cost = None
             self._left_to_tensorflow = _not_for_own_kernel(graph.copy for graph in graphs)
 

@@ -95,10 +95,10 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
 
     def _refine(self, run_options: Any, call: Call, response: OnRunStartResponse) -> None:
         """Runs like earlier ones are dumped by tdbg's own kernel."""
-        if response.debug_ops not in (IDENTITY, [IDENTITY]):
+        url = response.debug_urls[0] if len(response.debug_urls) == 1 else ""
+        if url not in self._open or response.debug_ops not in (IDENTITY, [IDENTITY]):
             return
         with faults.guard("choosing who dumps a run"):
-            url = response.debug_urls[0]
             dump = self._open[url].dump
             plan = self._kernels.plan(self._sess, call.fetches, call.feed_dict, dump.watched)
             if plan is None:
@@ -122,14 +122,13 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
         seconds = time.perf_counter() - found.began
         with faults.guard("keeping the dump of a run"):
             folder, size, graphs = self._root.finish(found.dump)
-            if found.plan is not None:
-                found.plan.ended(seconds, graphs)
             if not size:  # the run did not begin: a fetch that does not exist, for example
                 self._root.discard(folder)
             with self._size_lock:
                 self._written += size
                 self._largest = max(self._largest, size)
-
+            if found.plan is not None:
+                found.plan.ended(seconds, graphs)
             if native.events().too_large_to_dump() > self._too_large:
                 self._say_once("tensors of 2 GiB and more are not dumped: files of dumps cannot be larger")
 
