@@ -40,9 +40,14 @@ typedef struct {
   size_t size;
 } bytes;
 
-static _Atomic int64_t too_large;
+/* What cannot be written is missing from the dump and counted; the run goes on. */
+static _Atomic int64_t not_dumped;
+static _Atomic int why_not;
 
-int64_t tdbg_too_large_to_dump(void) { return atomic_load(&too_large); }
+int64_t tdbg_not_dumped(int *why) {
+  *why = atomic_load(&why_not);
+  return atomic_load(&not_dumped);
+}
 
 /* ---- protocol buffers ---- */
 
@@ -183,7 +188,8 @@ static bool write_all(int file, struct iovec *parts, int count) {
 }
 
 /* The same tensor in the same microsecond, in another round of a loop, gets "-1", "-2", … behind the time. */
-static bool write_file(const dumper *self, int64_t time, struct iovec *parts, int count, char *path) {
+static bool write_file(const dumper *self, int64_t time, struct iovec *parts, int count) {
+  char path[PATH_MAX];
   int file = -1;
   for (int again = 0; file < 0; again++) {
     int size = again ? snprintf(path, PATH_MAX, "%s_%lld-%d", self->path, (long long)time, again)
@@ -218,15 +224,15 @@ static void put_tensor(bytes *to, const TF_Tensor *tensor, size_t content) {
   if (content) put_size(to, TENSOR_CONTENT, content);
 }
 
-static bool dump(const dumper *self, const TF_Tensor *tensor, char *path) {
+static bool dump(const dumper *self, const TF_Tensor *tensor) {
   size_t content = tensor ? TF_TensorByteSize(tensor) : 0;
   bytes tensor_head = {(unsigned char[SHAPE_BYTES + HEAD_BYTES]){0}, 0};
   put_tensor(&tensor_head, tensor, content);
   size_t in_tensor = tensor_head.size + content;
   size_t in_value = self->names_size + field_size(in_tensor) + self->origin_size;
-  if (field_size(field_size(in_value)) + HEAD_BYTES > INT32_MAX) {
-    atomic_fetch_add(&too_large, 1);
-    return true;
+  if (field_size(field_size(in_value)) + HEAD_BYTES > INT32_MAX) { /* no Event can be larger */
+    errno = EFBIG;
+    return false;
   }
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
@@ -244,26 +250,21 @@ static bool dump(const dumper *self, const TF_Tensor *tensor, char *path) {
                           {tensor_head.data, tensor_head.size},
                           {content ? TF_TensorData(tensor) : NULL, content},
                           {self->origin, self->origin_size}};
-  return write_file(self, time, parts, sizeof parts / sizeof *parts, path);
+  return write_file(self, time, parts, sizeof parts / sizeof *parts);
 }
 
 /* Nobody reads the output, so none is set; the runtime asks for none then. */
 static void dumper_compute(void *kernel, TF_OpKernelContext *context) {
   const dumper *self = kernel;
-  char path[PATH_MAX] = "its path is not known";
   TF_Tensor *tensor = NULL;
   TF_Status *status = tdbg_clean_status();
   TF_GetInput(context, 0, &tensor, status); /* fails where the tensor has no value */
   errno = EINVAL;
-  if (self && self->path && self->names && self->origin && dump(self, TF_GetCode(status) ? NULL : tensor, path)) {
-    if (tensor) TF_DeleteTensor(tensor);
-    return;
+  if (!self || !self->path || !self->names || !self->origin || !dump(self, TF_GetCode(status) ? NULL : tensor)) {
+    atomic_store(&why_not, errno);
+    atomic_fetch_add(&not_dumped, 1);
   }
-  char why[PATH_MAX + 256];
-  snprintf(why, sizeof why, "A tensor could not be dumped: %s: %s", strerror(errno), path);
   if (tensor) TF_DeleteTensor(tensor);
-  TF_SetStatus(status, 13 /* INTERNAL */, why);
-  TF_OpKernelContext_Failure(context, status);
 }
 
 void tdbg_register_dump_op(TF_Status *status) {

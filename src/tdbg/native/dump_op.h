@@ -5,7 +5,8 @@
 #include "tensorflow_api.h"
 
 void tdbg_register_dump_op(TF_Status *status);
-/* Tensors of which no file was written, because no reader of the format takes one so large. */
-int64_t tdbg_too_large_to_dump(void);
+/* Tensors of which no file could be written; ``why`` is the errno of the last one, EFBIG for one of 2 GiB and more,
+   which no file of this format can hold. */
+int64_t tdbg_not_dumped(int *why);
 
 #endif

@@ -617,10 +617,12 @@ METHOD(not_held) { /* -> inputs that could not be held until their op's output w
   return PyLong_FromLongLong(tdbg_not_held());
 }
 
-METHOD(too_large_to_dump) { /* -> tensors that were not dumped */
+METHOD(not_dumped) { /* -> tensors that were not, the errno of the last one */
   (void)args;
   EXPECT(0);
-  return PyLong_FromLongLong(tdbg_too_large_to_dump());
+  int why = 0;
+  int64_t count = tdbg_not_dumped(&why);
+  return Py_BuildValue("Li", (long long)count, why);
 }
 
 /* ---- TensorFlow's DebugEvents files ---- */
@@ -731,7 +733,7 @@ static PyMethodDef methods[] = {
     ENTRY(masked_crc32c), ENTRY(read_records),  ENTRY(read_debug_events),
     ENTRY(set_first_op),  ENTRY(push_rows),     ENTRY(register_tensorflow),
     ENTRY(set_breaks),    ENTRY(add_break),     ENTRY(tests_met),
-    ENTRY(set_session),   ENTRY(session_end),   ENTRY(not_held),   ENTRY(too_large_to_dump),
+    ENTRY(set_session),   ENTRY(session_end),   ENTRY(not_held),   ENTRY(not_dumped),
     ENTRY(guard_terminal), ENTRY(release_terminal),
     {NULL, NULL, 0, NULL}};
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import threading
@@ -70,7 +71,8 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
         self._root = DumpRoot(session_root, "session_root")
         self._open: dict[str, _OpenDump] = {}  # by URL, of which each run that is going on has its own
         self._kernels = DumpKernels()
-        self._too_large = native.events().too_large_to_dump()
+        self._lost_before, _ = native.events().not_dumped()
+        self._lost_said = 0
         self._limit = _limit_of_environment() if disk_limit is None else disk_limit
         self._written, self._largest = 0, 0
         self._size_lock = threading.Lock()
@@ -129,8 +131,16 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
                 self._largest = max(self._largest, size)
             if found.plan is not None:
                 found.plan.ended(seconds, graphs)
-            if native.events().too_large_to_dump() > self._too_large:
-                self._say_once("tensors of 2 GiB and more are not dumped: files of dumps cannot be larger")
+            self._tell_of_lost()
+
+    def _tell_of_lost(self) -> None:
+        """At the first, and when there are ten times as many."""
+        lost, why = native.events().not_dumped()
+        lost -= self._lost_before
+        if lost and lost >= 10 * self._lost_said:
+            self._lost_said = lost
+            hint = "; one of 2 GiB and more never fits" if why == errno.EFBIG else ""
+            faults.say(f"{lost:,} tensors are missing from the dumps in {self._root.path}: {os.strerror(why)}{hint}")
 
     def _has_room(self) -> bool:
         """Whether one more run as large as the largest so far stays below the limit, and fits on the disk."""
