@@ -63,8 +63,11 @@ terminal:
 		|| echo "tmux could not be installed: the tests of the screen in a terminal are skipped"; \
 	else echo "no tmux: the tests of the screen in a terminal are skipped; to have them: sudo apt-get install tmux"; fi
 
+# Real terminals and browsers are disturbed by a busy machine: what failed is run once more, alone, and must pass then.
+# A test that needs this is a fault to look for; the first run says which.
 test: $(STAMP) lint page-tools browser terminal
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 || \
+		{ echo "what failed above is run once more, alone"; $(BIN)/python -m pytest --last-failed --last-failed-no-failures none; }
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then \
 		echo "tests/tf215 skipped: tf.estimator needs TensorFlow 2.15, and that needs Python 3.11: make PYTHON=python3.11 test"; \
 	else $(MAKE) --no-print-directory test-tf215; fi

@@ -6,21 +6,28 @@
     python benchmarks/shell.py --json shell.json      the same numbers for a machine
 
 The trace is that of why.py. Each round is a fresh Python with the trace in the page cache; the numbers are medians of
-some rounds. Beside each stands the time that the processor worked for it, which says more on a busy machine. The first
-line has the imports in it, and ends with the first page of the first bad step in hand; each line behind it is what that
-question takes beyond what was asked before.
+some rounds. Beside each stands the time that the processor worked for it, which says more on a busy machine. First the
+screen in a terminal, from the command until its rows stand there, and beside it what the libraries alone take to load.
+The next line has imports in it, too, and ends with the first page of the first bad step in hand; each line behind it is
+what that question takes beyond what was asked before.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
+import pty
 import shutil
+import signal
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 from pathlib import Path
 
 from why import write
@@ -76,12 +83,40 @@ print(json.dumps(found))
 Times = tuple[float, float]  # seconds by the clock, seconds of the processor
 
 
+_LIBRARIES = "import numpy, pyarrow.parquet, textual.app, textual.widgets; print('they are loaded')"
+
+
 def _round(trace: Path) -> dict[str, Times]:
     done = subprocess.run([sys.executable, "-c", _ASK, str(trace)], stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
+    return {
+        "numpy, pyarrow and textual alone": _until("they are loaded", "-c", _LIBRARIES),
+        "the screen, until its rows stand there": _until("dumped tensor", "-m", "tdbg", "shell", str(trace)),
+        **json.loads(done.stdout.splitlines()[-1]),
+    }
+
+
+def _until(text: str, *words: str) -> Times:
+    """A Python in a terminal of its own, with the bytecode that an installed package has, until it shows a text."""
+    began = time.perf_counter()
+    pid, terminal = pty.fork()
+    if not pid:
+        os.environ["TERM"] = "xterm-256color"
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.execv(sys.executable, [sys.executable, *words])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    shown = b""
+    while text.encode() not in shown:
+        shown += os.read(terminal, 65536)
+    clock = time.perf_counter() - began
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    return clock, (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def measure(trace: Path, rounds: int) -> dict[str, Times]:
+    _round(trace)  # for the bytecode and the page cache
     found = [_round(trace) for _ in range(rounds)]
     return {name: tuple(map(statistics.median, zip(*(one[name] for one in found), strict=True))) for name in found[0]}
 

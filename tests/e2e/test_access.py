@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from chromium import Page
-from views import open_trace
-
-AXE = Path(__file__).parents[2] / "webui/node_modules/axe-core/axe.min.js"
-needs_axe = pytest.mark.skipif(not AXE.exists(), reason="axe is not installed: make page-tools")
-
-
-def _wrong(page: Page) -> list[str]:
-    page.value(f"{AXE.read_text()}; 0")
-    found = json.loads(page.value("axe.run().then(r => JSON.stringify(r.violations))"))
-    return [
-        f"{one['id']} ({one['impact']}): {node['target']} {node['failureSummary']}"
-        for one in found
-        for node in one["nodes"]
-    ]
+from views import axe_finds, needs_axe, open_trace
 
 
 @needs_axe
@@ -33,10 +17,10 @@ def test_nothing_that_axe_finds(page: Page, address: str, theme: str) -> None:
     page.wait_text("#pane-side", "Log:0")
     page.wait("document.querySelector('#pane-side canvas')")
     page.wait("!document.querySelector('.stale, .loading')", "all is loaded")
-    assert _wrong(page) == []
+    assert axe_finds(page) == []
     page.press("?")
     page.wait_text("dialog", "Keys")
-    assert _wrong(page) == []
+    assert axe_finds(page) == []
 
 
 @needs_axe
@@ -49,13 +33,13 @@ def test_nothing_that_axe_finds_in_the_other_panes(page: Page, address: str, the
     page.wait("document.querySelector('.plot path') && document.querySelector('.flow canvas')", "plots")
     page.wait("document.querySelector('#pane-structure .node')", "the graph")
     page.wait("!document.querySelector('.stale, .loading')", "all is loaded")
-    assert _wrong(page) == []
+    assert axe_finds(page) == []
     for rest in ("&centre=diff&other=fast&side=lineage&form=table", "&centre=shell&side=tensor&form=histogram"):
         page.value(f"location.hash += {rest!r}; 0")
         page.wait("!document.querySelector('.stale, .loading')", "all is loaded")
-        assert _wrong(page) == []
+        assert axe_finds(page) == []
     page.fill("#shell-line", "lt")
     page.wait_text(".console", "Relu")
     page.press("Escape", ":")
     page.wait("document.querySelector('dialog.palette')", "the palette")
-    assert _wrong(page) == []
+    assert axe_finds(page) == []

@@ -8,19 +8,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 from chromium import Page
-from views import CHOSEN, open_origin, open_trace, view, wait_view
+from views import CHOSEN, open_origin, open_trace, saved, view, wait_view
 
 OF_DENSE = "&where=op+%3D%3D+%22Relu%22"  # its outputs have three dimensions
 TIMELINE = "#pane-steps canvas"
-
-
-def _saved(page: Page, folder: Path, ending: str) -> Path:
-    """The file that was saved, once it is whole."""
-    for _ in range(200):
-        if found := [path for path in folder.iterdir() if path.name.endswith(ending) and path.stat().st_size]:
-            return found[0]
-        page.value("new Promise(done => setTimeout(done, 50))")
-    raise AssertionError(f"no file was saved: {sorted(folder.iterdir())}")
 
 
 # ---- elements
@@ -180,7 +171,7 @@ def test_rows_as_csv_and_parquet(page: Page, address: str, tmp_path: Path) -> No
     open_trace(page, address, "slow", "&where=op+%3D%3D+%22Relu%22")
     page.wait_text("#pane-tensors .count", "12 found")
     page.click("#pane-tensors a.button", "CSV")
-    with _saved(page, tmp_path, ".csv").open(newline="") as file:
+    with saved(page, tmp_path, ".csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["type"] for row in rows] == ["Relu"] * 12
     page.click(".grid-row a")
@@ -190,21 +181,21 @@ def test_rows_as_csv_and_parquet(page: Page, address: str, tmp_path: Path) -> No
     number = int(page.wait_text("#pane-tensors .count", "found").split()[0].replace(",", ""))
     assert number > 12
     page.click("#pane-tensors a.button", "Parquet")
-    assert pq.read_table(_saved(page, tmp_path, ".parquet")).num_rows == number
+    assert pq.read_table(saved(page, tmp_path, ".parquet")).num_rows == number
 
 
 def test_pictures_and_the_report_as_files(page: Page, address: str, tmp_path: Path) -> None:
     open_origin(page, address, "&side=history")
     page.wait("document.querySelector('.plot-box path')", "a plot")
     page.click(".plot .save button", "SVG")
-    saved = ET.parse(_saved(page, tmp_path, "history of mean.svg"))
-    assert saved.getroot().tag == "{http://www.w3.org/2000/svg}svg"
+    picture = ET.parse(saved(page, tmp_path, "history of mean.svg"))
+    assert picture.getroot().tag == "{http://www.w3.org/2000/svg}svg"
     assert "var(" not in (tmp_path / "history of mean.svg").read_text()
     page.click(".plot .save button", "PNG")
-    assert _saved(page, tmp_path, "history of mean.png").read_bytes().startswith(b"\x89PNG")
+    assert saved(page, tmp_path, "history of mean.png").read_bytes().startswith(b"\x89PNG")
     page.click("#pane-steps button", "PNG")
-    assert _saved(page, tmp_path, "steps.png").read_bytes().startswith(b"\x89PNG")
+    assert saved(page, tmp_path, "steps.png").read_bytes().startswith(b"\x89PNG")
     page.click("#pane-structure button", "SVG")
-    assert "Log" in _saved(page, tmp_path, "neighbours.svg").read_text()
+    assert "Log" in saved(page, tmp_path, "neighbours.svg").read_text()
     page.click(".verdict a.button", "report")
-    assert "tf.math.log(probabilities)" in _saved(page, tmp_path, ".html").read_text()
+    assert "tf.math.log(probabilities)" in saved(page, tmp_path, ".html").read_text()

@@ -1,13 +1,18 @@
-"""A trace on the page, and what the page's address says of the view."""
+"""A trace on the page, what the page's address says of the view, what it saved, and what axe finds wrong with it."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from chromium import Page
 
 CHOSEN = ".grid-row.chosen"
 LINE = "#pane-centre .line.chosen"
+AXE = Path(__file__).parents[2] / "webui/node_modules/axe-core/axe.min.js"
+needs_axe = pytest.mark.skipif(not AXE.exists(), reason="axe is not installed: make page-tools")
 
 
 def open_trace(page: Page, address: str, trace: str, rest: str = "") -> None:
@@ -36,3 +41,23 @@ def wait_view(page: Page, **members: str) -> None:
 def texts(page: Page, selector: str) -> list[str]:
     found: list[str] = page.value(f"[...document.querySelectorAll({selector!r})].map(e => e.textContent)")
     return found
+
+
+def saved(page: Page, folder: Path, ending: str) -> Path:
+    """The file that was saved, once it is whole."""
+    for _ in range(200):
+        if found := [path for path in folder.iterdir() if path.name.endswith(ending) and path.stat().st_size]:
+            return found[0]
+        page.value("new Promise(done => setTimeout(done, 50))")
+    raise AssertionError(f"no file was saved: {sorted(folder.iterdir())}")
+
+
+def axe_finds(page: Page) -> list[str]:
+    """What is wrong with the page for people who do not see it."""
+    page.value(f"{AXE.read_text()}; 0")
+    found = json.loads(page.value("axe.run().then(r => JSON.stringify(r.violations))"))
+    return [
+        f"{one['id']} ({one['impact']}): {node['target']} {node['failureSummary']}"
+        for one in found
+        for node in one["nodes"]
+    ]

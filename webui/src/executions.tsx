@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
-import { chosenExecution } from "./focus";
+import { chosenExecution, isJudged } from "./focus";
 import { count, fileName, plural } from "./format";
 import { useLoad } from "./load";
 import { Pane, Show } from "./panes";
@@ -36,9 +36,10 @@ export function Executions() {
         offset: first.value,
         limit: fits.value,
       }),
+    () => isJudged.value,
   );
-  const place = useLoad<Answer>(() =>
-    viewed.trace.value && chosenExecution.value !== null
+  const place = useLoad<Answer>(
+    () => viewed.trace.value && chosenExecution.value !== null
       ? ofTrace(viewed.trace.value, "executions", {
           process: viewed.process.value,
           bad: isBad.value,
@@ -46,6 +47,7 @@ export function Executions() {
           limit: 1,
         })
       : "",
+    () => isJudged.value,
   );
   const total = loaded.data?.total ?? 0;
   const at = place.data?.at ?? null;
@@ -88,7 +90,7 @@ export function Executions() {
           </a>
           <button
             aria-pressed={isBad.value}
-            title="Only those in which bad values were"
+            title="Only those in which bad values were that did harm"
             onClick={() => (isBad.value = !isBad.value)}
           >
             bad
@@ -123,7 +125,7 @@ export function Executions() {
                 {data.rows.length === 0 && (
                   <span class="dim">
                     {isBad.value
-                      ? "No execution held bad values."
+                      ? "No execution held bad values that did harm."
                       : "No Python execution was recorded: a Session runs whole graphs, see its runs above."}
                   </span>
                 )}
@@ -150,10 +152,11 @@ export function Executions() {
 function Box({ row, isFirst }: { row: Execution; isFirst: boolean }) {
   const isChosen = row.execution === chosenExecution.value;
   const label = row.label.replace(/^__(inference|forward|backward)_/, "");
-  const said = `${row.kind === "function" ? "call of" : "op"} ${label}, step ${count(row.step)}${row.bad ? `, ${plural(row.bad, "bad tensor")}` : ""}${row.file ? `, ${fileName(row.file)}:${row.line}` : ""}`;
+  const harmful = row.bad - row.benign;
+  const said = `${row.kind === "function" ? "call of" : "op"} ${label}, step ${count(row.step)}${harmful ? `, ${plural(harmful, "bad tensor")}` : row.bad ? `, ${plural(row.bad, "benign tensor")}` : ""}${row.file ? `, ${fileName(row.file)}:${row.line}` : ""}`;
   return (
     <button
-      class={`box ${row.kind}${row.bad ? " bad" : ""}`}
+      class={`box ${row.kind}${harmful ? " bad" : row.bad ? " benign" : ""}`}
       aria-pressed={isChosen}
       tabIndex={isFirst || isChosen ? 0 : -1}
       title={said}

@@ -33,8 +33,9 @@ const loads = {
       ? ""
       : inTrace("execution", { process: viewed.process.value, execution: viewed.execution.value }),
   ),
-  op: load<OpDetail>(() =>
-    chosenOp.value === null ? "" : inTrace("op", { process: viewed.process.value, op: chosenOp.value }),
+  op: load<OpDetail>(
+    () => (chosenOp.value === null ? "" : inTrace("op", { process: viewed.process.value, op: chosenOp.value })),
+    () => isJudged.value, // it tells which bad values did no harm
   ),
 };
 
@@ -56,6 +57,18 @@ export const steps = computed(() => {
 export const isHarmless = computed(() => {
   const { data } = verdict.value;
   return !!data && data.origins.length === 0 && data.benign.length > 0;
+});
+
+/** Whether the verdict is there, which tells what did no harm. */
+export const isJudged = computed((): boolean => verdict.value.data !== null && !verdict.value.isLoading);
+
+/** The process that is looked at; the server takes the first one with bad values when none is chosen. */
+export const process = computed(() => viewed.process.value ?? overview.value.data?.process ?? 0);
+
+/** Ops of the process whose bad values did no harm. */
+export const harmlessOps = computed((): ReadonlySet<number> => {
+  const found = verdict.value.data?.harmless.find((one) => one.process === process.value);
+  return new Set(found?.ops ?? []);
 });
 
 /** The op that is looked at: chosen itself, or through a tensor or a call. */

@@ -2,15 +2,16 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { numberAt, textAt } from "./columns";
-import { relatedSeqs } from "./focus";
 import { count } from "./format";
+import { chosen, GroupRow, Row } from "./grid_rows";
+import { groups, openKeys, toggleGroup } from "./groups";
+import { isAnother, isGrouped, lineAt, lineCount, lineOfEvent, wantLines } from "./lines";
 import { rows } from "./rows";
 import { Scrollbar } from "./scrollbar";
 import { clampTop, topToShow, wheelRows, type Track } from "./scroller";
 import { useSize } from "./size";
-import { COLUMNS, tensorName } from "./table_columns";
-import { go, hashOf, NOTHING, view, viewed, type View } from "./view";
+import { COLUMNS } from "./table_columns";
+import { go, viewed } from "./view";
 
 const ROW = 22;
 const DIGIT = 7; // pixels
@@ -21,26 +22,36 @@ export function Grid() {
   const top = useSignal(0);
   const active = useSignal(-1); // the row that arrow keys are at
   const carried = useRef(0);
-  const total = rows.total.value;
-  void rows.version.value;
+  const total = lineCount.value;
   const track: Track = { rows: total, visible: Math.max(1, Math.floor(size.height / ROW)), height: size.height };
   const first = clampTop(top.value, track);
   const shown = Math.min(total - first, track.visible + 1);
   const move = (to: number) => (top.value = clampTop(to, track));
 
   useEffect(() => {
-    if (rows.isAnother.value) top.value = 0;
-  }, [rows.isAnother.value]);
-  useLayoutEffect(() => rows.want(first, track.visible + 1));
+    if (isAnother.value) top.value = 0;
+  }, [isAnother.value]);
+  useLayoutEffect(() => wantLines(first, track.visible + 1));
   useReveal((row) => {
     active.value = row;
     top.value = topToShow(row, clampTop(top.peek(), track), track);
   }, track);
 
   const choose = (row: number) => {
-    const there = rows.at(row);
+    const line = lineAt(row);
     active.value = row;
-    if (there) go(chosen(row)!);
+    if (line.kind === "group") toggleGroup(line.group.key);
+    if (line.kind === "tensor") go(chosen(line));
+  };
+  /** Unfolds or folds the group at the active line; a row goes to its group first. */
+  const fold = (isWanted: boolean) => {
+    const line = lineAt(active.value);
+    if (line.kind === "group") {
+      if (openKeys.value.includes(line.group.key) === isWanted) toggleGroup(line.group.key);
+    } else if (isWanted) {
+      active.value = groups.headOf(active.value);
+      top.value = topToShow(active.value, first, track);
+    }
   };
   const pressed = (event: KeyboardEvent) => {
     const page = track.visible - 1;
@@ -54,6 +65,10 @@ export function Grid() {
       j: 1,
       k: -1,
     }[event.key];
+    if (isGrouped.value && active.value >= 0 && /^Arrow(Left|Right)$/.test(event.key)) {
+      event.preventDefault();
+      return fold(event.key === "ArrowLeft");
+    }
     if (event.key === "Enter" && event.target === event.currentTarget && active.value >= 0) return choose(active.value);
     if (by === undefined) return;
     event.preventDefault();
@@ -80,10 +95,10 @@ export function Grid() {
   const tracks = `${Math.max(38, (count(total).length + 1) * DIGIT)}px minmax(90px, 1.3fr) ${columns.map((column) => column.width).join(" ")}`;
   const numbers = Array.from({ length: Math.max(0, shown) }, (_, at) => first + at);
   return (
-    <div class={`grid-box${rows.isAnother.value ? " stale" : ""}`} aria-busy={rows.isAnother.value}>
+    <div class={`grid-box${isAnother.value ? " stale" : ""}`} aria-busy={isAnother.value}>
       <div
         class="grid"
-        role="grid"
+        role={isGrouped.value ? "treegrid" : "grid"}
         aria-label="Tensors"
         aria-rowcount={total}
         aria-colcount={columns.length + 2}
@@ -102,19 +117,15 @@ export function Grid() {
           ))}
         </div>
         <div class="grid-body" ref={body} role="rowgroup">
-          {numbers.map((row) => (
-            <Row
-              key={row - first}
-              row={row}
-              tracks={tracks}
-              columns={columns}
-              isActive={row === active.value}
-              onChoose={choose}
-            />
-          ))}
+          {numbers.map((row) => {
+            const line = lineAt(row);
+            const drawn = { row, tracks, columns, isActive: row === active.value, onChoose: choose };
+            if (line.kind === "group") return <GroupRow key={row - first} {...drawn} group={line.group} />;
+            return <Row key={row - first} {...drawn} line={line} />;
+          })}
         </div>
       </div>
-      {total === 0 && !rows.isLoading.value && !rows.error.value && <NoRows />}
+      {total === 0 && !isAnother.value && !rows.isLoading.value && !rows.error.value && <NoRows />}
       <Scrollbar top={first} track={track} onMove={move} />
     </div>
   );
@@ -133,90 +144,6 @@ function NoRows() {
           No tensor was recorded here. Rows come from <code>tdbg run train.py</code>; its modes and filters say which.
         </p>
       )}
-    </div>
-  );
-}
-
-/** What choosing a row changes. */
-function chosen(row: number): Partial<View> | null {
-  const there = rows.at(row);
-  if (!there) return null;
-  const step = numberAt(there.page, "step", there.row);
-  return {
-    ...NOTHING,
-    seq: numberAt(there.page, "seq", there.row),
-    step: step !== null && step >= 0 ? step : view.value.step,
-  };
-}
-
-function Row({
-  row,
-  tracks,
-  columns,
-  isActive,
-  onChoose,
-}: {
-  row: number;
-  tracks: string;
-  columns: typeof COLUMNS;
-  isActive: boolean;
-  onChoose: (row: number) => void;
-}) {
-  const there = rows.at(row);
-  if (!there)
-    return (
-      <div class="grid-row waiting" role="row" aria-rowindex={row + 1} style={{ gridTemplateColumns: tracks }}>
-        <span role="gridcell" class="right dim">
-          {count(row)}
-        </span>
-        <span role="gridcell" class="dim">
-          …
-        </span>
-      </div>
-    );
-  const { page, row: at } = there;
-  const seq = numberAt(page, "seq", at);
-  const isChosen = seq === viewed.seq.value;
-  const kind = [
-    "grid-row",
-    isChosen && "chosen",
-    isActive && "active",
-    numberAt(page, "bad", at) && "bad",
-    relatedSeqs.value.has(seq ?? -1) && "related",
-  ]
-    .filter(Boolean)
-    .join(" ");
-  const name = tensorName(page, at);
-  const more = numberAt(page, "iteration", at);
-  return (
-    <div
-      id={`row-${row}`}
-      class={kind}
-      role="row"
-      aria-rowindex={row + 1}
-      aria-selected={isChosen}
-      style={{ gridTemplateColumns: tracks }}
-      onClick={(event) => {
-        if (!(event.metaKey || event.ctrlKey)) {
-          event.preventDefault();
-          onChoose(row);
-        }
-      }}
-    >
-      <span role="gridcell" class="right dim" title={`event #${count(seq)}`}>
-        {count(row)}
-      </span>
-      <span role="gridcell" class="clip">
-        <a href={hashOf(chosen(row) ?? {})} tabIndex={-1} title={`${name}\n${textAt(page, "phase", at)}`}>
-          {name}
-        </a>
-        {more !== null && more >= 0 && <span class="dim"> ↻{more}</span>}
-      </span>
-      {columns.map((column) => (
-        <span key={column.title} role="gridcell" class={column.kind}>
-          {column.cell(page, at)}
-        </span>
-      ))}
     </div>
   );
 }
@@ -257,6 +184,7 @@ function useReveal(show: (row: number) => void, track: Track): void {
     viewed.only.value,
     viewed.made.value,
     viewed.within.value,
+    viewed.group.value,
   ].join("\n");
   const latest = useRef(show);
   latest.current = show;
@@ -264,7 +192,7 @@ function useReveal(show: (row: number) => void, track: Track): void {
   useEffect(() => {
     if (seq === null || !isReady) return;
     let isOver = false;
-    rows.placeOf(seq).then(
+    lineOfEvent(seq, true).then(
       (row) => !isOver && row !== null && latest.current(row),
       () => undefined,
     );
@@ -280,7 +208,7 @@ function useReveal(show: (row: number) => void, track: Track): void {
     let isOver = false;
     const find = async () => {
       const first = await rows.firstOf(part);
-      const row = first === null ? null : await rows.placeOf(first);
+      const row = first === null ? null : await lineOfEvent(first, false);
       if (!isOver && row !== null) latest.current(row);
     };
     find().catch(() => undefined);
@@ -290,7 +218,7 @@ function useReveal(show: (row: number) => void, track: Track): void {
   }, [step, execution, isReady]);
   useEffect(() => {
     const jump = (event: Event) =>
-      latest.current(Math.min((event as CustomEvent<number>).detail, rows.total.peek() - 1));
+      latest.current(Math.min((event as CustomEvent<number>).detail, lineCount.peek() - 1));
     document.addEventListener("tdbg-row", jump);
     return () => document.removeEventListener("tdbg-row", jump);
   }, []);

@@ -6,6 +6,7 @@ import { App } from "./app";
 import { startFocus } from "./focus";
 import { listenToKeys } from "./keys";
 import { listen } from "./live";
+import { groups } from "./groups";
 import { rows } from "./rows";
 import { followTheme } from "./settings";
 import { followUrl } from "./view";
@@ -17,6 +18,7 @@ export function render(): void {
   followTheme();
   startFocus();
   rows.start();
+  groups.start();
   listenToKeys();
   listen();
   put(<App />, document.body);

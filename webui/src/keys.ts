@@ -70,7 +70,7 @@ export const KEYS: Key[] = [
 
 /** Keys that a list, a plot or a picture has while it holds the focus. */
 export const LOCAL_KEYS = [
-  ["tensors", "↑ ↓ PageUp PageDown Home End move, Enter chooses"],
+  ["tensors", "↑ ↓ PageUp PageDown Home End move, Enter chooses; → ← unfold and fold a group"],
   ["steps", "← → choose a step; w s zoom, a d move, Home shows all"],
   ["executions", "← → choose, Enter shows it"],
   ["borders between panes", "arrow keys resize"],

@@ -2,7 +2,8 @@
 
 import { useSignal } from "@preact/signals";
 import { ofTrace } from "./api";
-import { count, fromWire, number } from "./format";
+import { isJudged } from "./focus";
+import { count, fromWire, number, plural } from "./format";
 import { useLoad } from "./load";
 import { Pane, Show } from "./panes";
 import type { Layer } from "./program_types";
@@ -12,11 +13,12 @@ import { go, NOTHING, viewed } from "./view";
 export function Layers() {
   const loaded = useLoad<{ layers: Layer[] }>(
     () => viewed.trace.value && ofTrace(viewed.trace.value, "layers", { process: viewed.process.value }),
+    () => isJudged.value,
   );
   const gradients = useLoad<Gradients>(
     () => viewed.trace.value && ofTrace(viewed.trace.value, "gradients", { process: viewed.process.value }),
   );
-  const curves = new Map((gradients.data?.layers ?? []).map((curve) => [curve.name, curve]));
+  const curves = gradients.data?.layers ?? [];
   return (
     <Pane id="layers" title="Layers" count={loaded.data ? count(loaded.data.layers.length) : ""} weight={2}>
       <Show loaded={loaded} empty="Scopes of the program, such as Keras layers, appear here.">
@@ -50,7 +52,25 @@ export function visibleLayers<L extends { name: string; depth: number }>(
   return found;
 }
 
-function Tree({ layers, curves }: { layers: Layer[]; curves: Map<string, CurveOfSteps> }) {
+/** The gradient of a scope: that of all layers in it together. Where a point stands for several steps, each layer's
+ * greatest counts, so it is an upper bound there. */
+export function curveWithin(scope: string, curves: readonly CurveOfSteps[]): CurveOfSteps | undefined {
+  const inside = curves.filter((curve) => curve.name === scope || curve.name.startsWith(`${scope}/`));
+  if (inside.length < 2) return inside[0];
+  const steps = [...new Set(inside.flatMap((curve) => curve.steps))].sort((a, b) => a - b);
+  const squares = new Map<number, number>();
+  const bad = new Map<number, number>();
+  for (const curve of inside)
+    curve.steps.forEach((step, at) => {
+      const value = curve.values[at] ?? null;
+      if (value !== null) squares.set(step, (squares.get(step) ?? 0) + value * value);
+      bad.set(step, (bad.get(step) ?? 0) + (curve.bad[at] ?? 0));
+    });
+  const values = steps.map((step) => (squares.has(step) ? Math.sqrt(squares.get(step)!) : null));
+  return { name: scope, steps, values, bad: steps.map((step) => bad.get(step) ?? 0) };
+}
+
+function Tree({ layers, curves }: { layers: Layer[]; curves: CurveOfSteps[] }) {
   const open = useSignal<ReadonlySet<string>>(new Set());
   const toggle = (name: string) => {
     const next = new Set(open.value);
@@ -84,16 +104,10 @@ function Tree({ layers, curves }: { layers: Layer[]; curves: Map<string, CurveOf
               onClick={() => go({ where: viewed.where.value === filter ? "" : filter, only: false })}
             >
               <span class="clip">{short}</span>
-              <Spark curve={curves.get(layer.name)} />
+              <Spark curve={curveWithin(layer.name, curves)} />
             </button>
             {layer.bad > 0 ? (
-              <button
-                class="tag bad"
-                title={`${count(layer.bad)} tensors with NaN or infinity; click: the first of them`}
-                onClick={() => go({ ...NOTHING, seq: layer.first_bad_seq, where: "", only: false })}
-              >
-                ● {count(layer.bad)}
-              </button>
+              <BadTag layer={layer} />
             ) : (
               <span class="tag good" title="no bad values">
                 ok
@@ -103,6 +117,19 @@ function Tree({ layers, curves }: { layers: Layer[]; curves: Map<string, CurveOf
         );
       })}
     </ul>
+  );
+}
+
+function BadTag({ layer }: { layer: Layer }) {
+  const harmful = layer.bad - layer.benign;
+  return (
+    <button
+      class={`tag ${harmful ? "bad" : "benign"}`}
+      title={`${plural(harmful || layer.bad, "tensor")} with NaN or infinity${harmful ? "" : " that did no harm"}; click: the first of them`}
+      onClick={() => go({ ...NOTHING, seq: layer.first_bad_seq, where: "", only: false })}
+    >
+      {harmful ? "●" : "○"} {count(harmful || layer.bad)}
+    </button>
   );
 }
 

@@ -11,6 +11,7 @@ export interface Health {
   min: Wire;
   max: Wire;
   tensors: number;
+  benign: number; // of the bad ones: those that did no harm
 }
 
 export interface Layer extends Health {
@@ -18,6 +19,12 @@ export interface Layer extends Health {
   ops: number;
   depth: number;
   has_inner: boolean;
+}
+
+/** Tensors that belong together; `key` is what the server knows the group by. */
+export interface Group extends Health {
+  key: string;
+  label: string;
 }
 
 export interface OpFacts extends Health {
@@ -76,6 +83,7 @@ export interface SourceLine {
   types: Record<string, number>;
   rows: number;
   bad: number;
+  benign: number;
   first_bad_seq: number;
 }
 

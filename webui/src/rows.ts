@@ -1,8 +1,9 @@
 // Which tensors are listed in; pages of their columns, fetched as they come into sight, out.
 
-import { batch, computed, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { getPage, ofTrace, type ApiError, type Query } from "./api";
 import { numberAt, type Page } from "./columns";
+import { isJudged } from "./focus";
 import { grown } from "./live";
 import { asApiError } from "./load";
 import { pagesOf } from "./scroller";
@@ -16,11 +17,16 @@ const PAUSE = 40; // ms without a move before a page is asked for
 /** The filter of the table, with the chosen step when only that is shown. */
 const filter = computed(() => {
   const where = viewed.where.value.trim();
-  if (!viewed.only.value || viewed.step.value === null) return where;
-  return `${where ? `(${where}) and ` : ""}step == ${viewed.step.value}`;
+  return viewed.only.value && viewed.step.value !== null ? narrowed(where, `step == ${viewed.step.value}`) : where;
 });
 
-const listing = computed((): Query => {
+/** A filter that both hold in. */
+export function narrowed(where: string, also: string): string {
+  return `${where ? `(${where}) and ` : ""}${also}`;
+}
+
+/** What the table is narrowed to, and its order. */
+export const listing = computed((): Query => {
   const made = /^(.*):(\d+)$/.exec(viewed.made.value);
   return {
     process: viewed.process.value,
@@ -33,8 +39,8 @@ const listing = computed((): Query => {
   };
 });
 
-/** The rows of the listing, whatever of them is here. */
-class Rows {
+/** The rows of a listing, whatever of them is here. */
+export class Rows {
   readonly total = signal(0);
   readonly error = signal<ApiError | null>(null);
   readonly version = signal(0); // rises with each page that comes
@@ -49,11 +55,18 @@ class Rows {
   private waiting: [number, number] = [0, 0];
   private round = 0;
 
+  /** `listing` is made of signals; `hasMap`: whether it is told where in it bad rows are. */
+  constructor(
+    private readonly listing: () => Query,
+    private readonly hasMap = false,
+  ) {}
+
   /** Begins to follow the view; gives a function that ends that. */
   start(): () => void {
     return effect(() => {
-      const state = JSON.stringify([listing.value, viewed.trace.value]);
+      const state = JSON.stringify([this.listing(), viewed.trace.value]);
       void grown.value;
+      if (this.hasMap) void isJudged.value; // the map leaves out what did no harm
       this.round++;
       this.asked.clear();
       // A trace that grew has the same rows and more: those that are here stay in sight until they come anew.
@@ -104,7 +117,7 @@ class Rows {
   }
 
   private address(more: Query): string {
-    return ofTrace(view.peek().trace, "tensors", { ...listing.peek(), ...more, format: "columns" });
+    return ofTrace(view.peek().trace, "tensors", { ...untracked(this.listing), ...more, format: "columns" });
   }
 
   private async fetch(number: number): Promise<void> {
@@ -112,7 +125,7 @@ class Rows {
     this.asked.add(number);
     this.isLoading.value = true;
     try {
-      const page = await getPage(this.address({ offset: number * PAGE, limit: PAGE, map: number === 0 ? MAP : null }));
+      const page = await getPage(this.address({ offset: number * PAGE, limit: PAGE, map: this.hasMap && number === 0 ? MAP : null }));
       if (round !== this.round) return;
       this.keep(number, page);
     } catch (failure) {
@@ -146,14 +159,14 @@ class Rows {
     batch(() => {
       this.error.value = error;
       this.isAnother.value = false;
-      if (listing.peek().where) return; // the last good listing stays in sight while a filter is written
+      if (untracked(this.listing).where) return; // the last good listing stays in sight while a filter is written
       this.total.value = 0;
       this.version.value++;
     });
   }
 }
 
-export const rows = new Rows();
+export const rows = new Rows(() => listing.value, true);
 
 /** Addresses of the whole listing as a file. */
 export function exportAddress(format: "csv" | "parquet"): string {

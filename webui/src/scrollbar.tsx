@@ -3,13 +3,13 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { prepare } from "./canvas";
 import { colour, scheme } from "./colours";
-import { rows } from "./rows";
+import { badMap } from "./lines";
 import { thumb, topOfThumb, type Track } from "./scroller";
 
 export function Scrollbar({ top, track, onMove }: { top: number; track: Track; onMove: (top: number) => void }) {
   const map = useRef<HTMLCanvasElement>(null);
   const { at, size } = thumb(top, track);
-  const bad = rows.bad.value;
+  const bad = badMap.value;
   useLayoutEffect(() => {
     const context = prepare(map.current!, 14, track.height);
     context.fillStyle = colour("--nan");
@@ -43,7 +43,7 @@ export function Scrollbar({ top, track, onMove }: { top: number; track: Track; o
       aria-valuemin={0}
       aria-valuemax={Math.max(0, track.rows - track.visible)}
       aria-valuenow={top}
-      title="Pink: rows with NaN or infinity"
+      title="Pink: rows with NaN or infinity that did harm"
       onPointerDown={drag}
     >
       <canvas ref={map} aria-hidden="true" />

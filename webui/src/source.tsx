@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
-import { place } from "./focus";
+import { isJudged, place } from "./focus";
 import { count, fileName, plural } from "./format";
 import { useLoad } from "./load";
 import { Show } from "./panes";
@@ -42,10 +42,11 @@ export function FileChoice() {
 }
 
 export function Source() {
-  const loaded = useLoad<SourceText>(() =>
-    viewed.trace.value && place.value.file
+  const loaded = useLoad<SourceText>(
+    () => viewed.trace.value && place.value.file
       ? ofTrace(viewed.trace.value, "source", { process: viewed.process.value, file: place.value.file })
       : "",
+    () => isJudged.value,
   );
   const { file, line } = place.value;
   return (
@@ -85,23 +86,25 @@ function Lines({ file, lines, chosen }: { file: string; lines: SourceLine[]; cho
     <div class="source" role="list" aria-label={file}>
       {lines.map((line) => {
         const isChosen = line.line === chosen;
+        const health = line.bad > line.benign ? "bad" : line.bad ? "benign" : "";
+        const said = { bad: "bad values", benign: "bad values that did no harm", "": "" }[health];
         return (
           <div
             key={line.line}
             role="listitem"
             ref={isChosen ? here : undefined}
-            class={`line${isChosen ? " chosen" : ""}${line.bad > 0 ? " bad" : ""}`}
+            class={`line${isChosen ? " chosen" : ""}${health && ` ${health}`}`}
             aria-current={isChosen || undefined}
           >
             <span class="gutter">
               {line.ops.length > 0 ? (
                 <button
-                  title={`${count(line.ops.length)} ops were made here${line.bad > 0 ? ", some with bad values" : ""}; click to list them`}
-                  aria-label={`line ${line.line}: ${line.ops.length} ops${line.bad > 0 ? ", bad values" : ""}`}
+                  title={`${count(line.ops.length)} ops were made here${said && `, some with ${said}`}; click to list them`}
+                  aria-label={`line ${line.line}: ${line.ops.length} ops${said && `, ${said}`}`}
                   aria-expanded={isChosen}
                   onClick={() => go({ file, line: isChosen ? null : line.line })}
                 >
-                  {line.bad > 0 ? "●" : "○"} {count(line.ops.length)}
+                  {health === "bad" ? "●" : health ? "◌" : "○"} {count(line.ops.length)}
                 </button>
               ) : null}
             </span>
@@ -119,6 +122,7 @@ function Lines({ file, lines, chosen }: { file: string; lines: SourceLine[]; cho
 function Ops({ line, file }: { line: SourceLine; file: string }) {
   const made = `${file}:${line.line}`;
   const types = Object.entries(line.types);
+  const harmful = line.bad - line.benign;
   return (
     <div class="line-ops">
       {types.map(([type, number]) => (
@@ -142,11 +146,11 @@ function Ops({ line, file }: { line: SourceLine; file: string }) {
       </button>
       {line.bad > 0 && (
         <button
-          class="tag bad"
+          class={`tag ${harmful ? "bad" : "benign"}`}
           title="The first of them"
           onClick={() => go({ ...NOTHING, seq: line.first_bad_seq, file, line: line.line, where: "", only: false })}
         >
-          ● {count(line.bad)} bad, the first
+          {harmful ? `● ${count(harmful)} bad` : `○ ${count(line.bad)} benign`}, the first
         </button>
       )}
       {line.ops.length === 1 && (

@@ -3,7 +3,7 @@
 import { ofTrace } from "./api";
 import { between, colour } from "./colours";
 import { Drawing, type Drawn } from "./drawing";
-import { chosenOp, op, tensor } from "./focus";
+import { chosenOp, harmlessOps, isJudged, op, tensor } from "./focus";
 import { count, fromWire, number, plural } from "./format";
 import { useLoad } from "./load";
 import { Pane, Show } from "./panes";
@@ -41,11 +41,13 @@ function sign(health: Health): string {
 
 function tell(health: Health): string {
   if (!health.rows) return "no tensor of it was recorded";
-  const bad = health.bad ? `, ${count(health.bad)} with NaN or infinity` : "";
+  const harm = health.bad === health.benign ? " that did no harm" : "";
+  const bad = health.bad ? `, ${count(health.bad)} with NaN or infinity${harm}` : "";
   return `${plural(health.rows, "tensor")}${bad}, from ${number(fromWire(health.min))} to ${number(fromWire(health.max))}`;
 }
 
 function look(health: Health): { fill: string; stroke: string } {
+  if (health.bad && health.bad === health.benign) return { fill: "var(--zero-ground)", stroke: "var(--edge)" };
   if (health.nan) return { fill: "var(--nan-ground)", stroke: "var(--nan)" };
   if (health.bad) return { fill: "var(--inf-ground)", stroke: "var(--inf)" };
   return { fill: health.rows ? "var(--raised)" : "var(--ground)", stroke: "var(--edge)" };
@@ -81,6 +83,7 @@ function healthThen(node: OpFacts, chosen: OpDetail): { mark: string; fill: stri
     ...node,
     rows: 1,
     bad: known.bad ? 1 : 0,
+    benign: known.bad && harmlessOps.value.has(known.op) ? 1 : 0,
     nan: known.nan ?? 0,
     inf,
     min: known.min,
@@ -140,14 +143,14 @@ function OpFactsLine({ data }: { data: OpDetail }) {
       </span>{" "}
       {data.bad > 0 && (
         <a
-          class="bad-text"
+          class={data.bad > data.benign ? "bad-text" : "dim"}
           href={hashOf(first)}
           onClick={(event) => {
             event.preventDefault();
             go(first);
           }}
         >
-          {plural(data.bad, "bad tensor")}
+          {plural(data.bad, data.bad > data.benign ? "bad tensor" : "benign tensor")}
         </a>
       )}{" "}
       <button
@@ -193,6 +196,7 @@ function WholeActions() {
 function Whole() {
   const graphs = useLoad<Graphs>(
     () => viewed.trace.value && ofTrace(viewed.trace.value, "graphs", { process: viewed.process.value }),
+    () => isJudged.value,
   );
   return (
     <Show loaded={graphs} empty="The graphs of this trace appear here.">
@@ -205,7 +209,7 @@ function Whole() {
 function graphInView(graphs: Graphs["graphs"]): number {
   if (viewed.graph.value !== null) return viewed.graph.value;
   if (op.value.data && op.value.data.op === chosenOp.value) return op.value.data.graph;
-  return [...graphs].sort((a, b) => b.bad - a.bad || b.ops - a.ops)[0]?.graph ?? -1;
+  return [...graphs].sort((a, b) => b.bad - b.benign - a.bad + a.benign || b.ops - a.ops)[0]?.graph ?? -1;
 }
 
 function InGraph({ graphs }: { graphs: Graphs["graphs"] }) {
@@ -221,7 +225,7 @@ function InGraph({ graphs }: { graphs: Graphs["graphs"] }) {
           {graphs.map((one) => (
             <option key={one.graph} value={one.graph}>
               {one.graph < 0 ? "eager ops" : one.name || one.function || `graph ${one.graph}`} · {plural(one.ops, "op")}
-              {one.bad ? " · ● bad" : ""}
+              {one.bad > one.benign ? " · ● bad" : ""}
             </option>
           ))}
         </select>{" "}
@@ -262,6 +266,7 @@ function InScope({ graph }: { graph: number }) {
         scope: viewed.scope.value,
         norms: viewed.colour.value === "norm",
       }),
+    () => isJudged.value,
   );
   return (
     <Show loaded={loaded}>

@@ -5,8 +5,11 @@ import { useRef } from "preact/hooks";
 import { count, fileName } from "./format";
 import { Grid } from "./grid";
 import { Failure, Pane } from "./panes";
+import { groupsAddress } from "./groups";
+import { isGrouped, lineError } from "./lines";
+import { overview } from "./focus";
 import { exportAddress, rows } from "./rows";
-import { go, viewed } from "./view";
+import { go, view, viewed } from "./view";
 
 export function TensorTable() {
   const total = rows.total.value;
@@ -25,9 +28,9 @@ export function TensorTable() {
     >
       <div class="table-pane">
         <Filter />
-        {rows.error.value && (
+        {lineError.value && (
           <div id="filter-error">
-            <Failure error={rows.error.value} />
+            <Failure error={lineError.value} />
           </div>
         )}
         <Grid />
@@ -39,9 +42,15 @@ export function TensorTable() {
 function Actions() {
   return (
     <>
-      <a class="button" href={exportAddress("csv")} download title="All rows of this filter as CSV">
-        CSV
-      </a>
+      {isGrouped.value ? (
+        <a class="button" href={groupsAddress()} download title="All groups with their counts and ranges as CSV">
+          groups CSV
+        </a>
+      ) : (
+        <a class="button" href={exportAddress("csv")} download title="All rows of this filter as CSV">
+          CSV
+        </a>
+      )}
       <a class="button" href={exportAddress("parquet")} download title="All rows of this filter as Parquet">
         Parquet
       </a>
@@ -62,13 +71,7 @@ function Filter() {
     typed.value = null;
     go({ where: text }, true);
   };
-  const [where, only, sort, made, within] = [
-    viewed.where.value,
-    viewed.only.value,
-    viewed.sort.value,
-    viewed.made.value,
-    viewed.within.value,
-  ];
+  const { where, only, sort, made, within } = view.value;
   return (
     <div class="filter">
       <label class="hidden" for="filter">
@@ -81,8 +84,8 @@ function Filter() {
         placeholder='filter: nan > 0 or max_abs > 1e4, op == "Log", name ~ "dense"'
         spellcheck={false}
         autocomplete="off"
-        aria-invalid={!!rows.error.value}
-        aria-describedby={rows.error.value ? "filter-error" : undefined}
+        aria-invalid={!!lineError.value}
+        aria-describedby={lineError.value ? "filter-error" : undefined}
         onInput={(event) => write(event.currentTarget.value)}
         onBlur={(event) => commit(event.currentTarget.value)}
         onKeyDown={(event) => event.key === "Enter" && commit(event.currentTarget.value)}
@@ -113,17 +116,51 @@ function Filter() {
         </button>
       )}
       <button
-        disabled={!where && !only && !sort && !made && within === null}
+        disabled={!where && !only && !sort && !made && within === null && !isGrouped.value}
         title="Show all rows, as they came"
         onClick={() => {
           typed.value = null;
-          go({ where: "", only: false, sort: "", desc: false, made: "", within: null });
+          go({ where: "", only: false, sort: "", desc: false, made: "", within: null, group: "", open: "" });
         }}
       >
         clear
       </button>
+      <GroupBy />
       <GoToRow />
     </div>
+  );
+}
+
+const GROUPS = {
+  step: "by step",
+  run: "by run",
+  layer: "by layer",
+  phase: "by phase",
+};
+
+function GroupBy() {
+  const hasRuns = overview.value.data?.moments.kind === "run";
+  return (
+    <>
+      <label class="hidden" for="group">
+        Group
+      </label>
+      <select
+        id="group"
+        title="Group the rows: each group has its count, its bad values and its range, and unfolds"
+        value={viewed.group.value}
+        onChange={(event) => go({ group: event.currentTarget.value, open: "" })}
+      >
+        <option value="">no groups</option>
+        {Object.entries(GROUPS)
+          .filter(([id]) => id !== "run" || hasRuns)
+          .map(([id, title]) => (
+            <option key={id} value={id}>
+              {title}
+            </option>
+          ))}
+      </select>
+    </>
   );
 }
 

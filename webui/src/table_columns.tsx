@@ -2,7 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import { numberAt, textAt, type Page } from "./columns";
-import { brief, count, shape } from "./format";
+import { brief, count, fromWire, shape } from "./format";
+import type { Group } from "./program_types";
+import type { Wire } from "./types";
 
 export interface TableColumn {
   title: string;
@@ -12,6 +14,7 @@ export interface TableColumn {
   kind: string; // class: right-aligned numbers, the colour of what they count
   least?: number; // shown from this width of the pane on
   cell: (page: Page, row: number) => ComponentChildren;
+  ofGroup?: (group: Group) => ComponentChildren;
 }
 
 /** 1277, 12k, 3M: short enough for a narrow column; the whole number is in its tooltip. */
@@ -22,23 +25,32 @@ export function short(value: number | null): string {
   return `${Math.round(value / size)}${unit}`;
 }
 
-function counted(title: string, field: string, hint: string, kind: string): TableColumn {
+function counted(
+  title: string,
+  field: string,
+  hint: string,
+  kind: string,
+  ofGroup?: TableColumn["ofGroup"],
+): TableColumn {
   return {
+    ofGroup,
     title,
     sort: field,
     hint,
     width: "36px",
     kind: `right ${kind}`,
-    cell: (page, row) => {
-      const value = numberAt(page, field, row);
-      if (value === null || Number.isNaN(value)) return "";
-      return value === 0 ? <span class="none">0</span> : <b title={`${count(value)} ${hint}`}>{short(value)}</b>;
-    },
+    cell: (page, row) => numbered(numberAt(page, field, row), hint),
   };
 }
 
-function measured(title: string, hint: string, least = 0): TableColumn {
+function numbered(value: number | null, hint: string): ComponentChildren {
+  if (value === null || Number.isNaN(value)) return "";
+  return value === 0 ? <span class="none">0</span> : <b title={`${count(value)} ${hint}`}>{short(value)}</b>;
+}
+
+function measured(title: string, hint: string, least = 0, ofGroup?: TableColumn["ofGroup"]): TableColumn {
   return {
+    ofGroup,
     title,
     sort: title,
     hint,
@@ -50,6 +62,11 @@ function measured(title: string, hint: string, least = 0): TableColumn {
       return value === null || Number.isNaN(value) ? "" : brief(value);
     },
   };
+}
+
+function extreme(value: Wire): string {
+  const known = fromWire(value);
+  return known === null || Number.isNaN(known) ? "" : brief(known);
 }
 
 /** −∞ and +∞ together, with their signs. */
@@ -116,10 +133,18 @@ export const COLUMNS: TableColumn[] = [
   counted("−", "negative", "finite and negative", "negative"),
   counted("0", "zero", "exactly zero", "zero"),
   counted("+", "positive", "finite and positive", "positive"),
-  counted("NaN", "nan", "not a number", "nan"),
-  { title: "∞", sort: "inf", hint: "infinite, with the sign", width: "38px", kind: "right inf", cell: infinite },
-  measured("min", "the least finite element"),
-  measured("max", "the greatest finite element"),
+  counted("NaN", "nan", "not a number", "nan", (group) => numbered(group.nan, "elements are NaN")),
+  {
+    title: "∞",
+    sort: "inf",
+    hint: "infinite, with the sign",
+    width: "38px",
+    kind: "right inf",
+    cell: infinite,
+    ofGroup: (group) => numbered(group.inf, "elements are infinite"),
+  },
+  measured("min", "the least finite element", 0, (group) => extreme(group.min)),
+  measured("max", "the greatest finite element", 0, (group) => extreme(group.max)),
   measured("mean", "of the finite elements", 820),
   measured("std", "standard deviation of the finite elements", 980),
 ];

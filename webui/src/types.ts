@@ -143,6 +143,7 @@ export interface Verdict {
   coverage: { tensors: number; steps: number; modes: string[]; notes: string[] };
   lines: string[];
   links: Link[];
+  harmless: { process: number; ops: number[] }[];
 }
 
 export interface AlertRow {
@@ -183,6 +184,7 @@ export interface Execution {
   graph: number;
   op: number;
   bad: number;
+  benign: number;
   file: string | null;
   line: number | null;
 }

@@ -19,6 +19,8 @@ export interface View {
   within: number | null; // ... or of this execution only
   sort: string;
   desc: boolean;
+  group: string; // what the rows of the table are grouped by: step, run, layer or phase; "" is not at all
+  open: string; // keys of the groups that are unfolded, separated by |
   only: boolean; // the table has the rows of the chosen step only
   from: number | null; // the steps that the timeline shows
   to: number | null;
@@ -52,6 +54,8 @@ export const START: View = {
   within: null,
   sort: "",
   desc: false,
+  group: "",
+  open: "",
   only: false,
   from: null,
   to: null,

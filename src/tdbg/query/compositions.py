@@ -7,17 +7,14 @@ again, op by op.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 
 import numpy as np
 
 from tdbg.query.case import Case, InputFact
-from tdbg.query.program import Op
+from tdbg.query.program import PARTS, Op
 from tdbg.query.rerun import in_float64
 from tdbg.query.rows import Row
-
-PARTS = re.compile(r"([^\s,]+) \((\w+)\)")  # of the attribute _stands_for: the last op first
 
 
 def unfold(case: Case) -> Case:

@@ -23,18 +23,19 @@ class Which(NamedTuple):
 class Executions:
     """Until the trace has grown. Of ten million executions their events are kept, 8 bytes each."""
 
-    def __init__(self, read: SceneCache) -> None:
-        self._read, self._rows, self._process = read, read.rows, read.process
+    def __init__(self, read: SceneCache, harmless: frozenset[int] = frozenset()) -> None:
+        self._read, self._rows, self._process, self.harmless = read, read.rows, read.process, harmless
         self._found: dict[Which, np.ndarray] = {}
 
     @cached_property
-    def bad(self) -> dict[int, int]:
-        """How many tensors with bad values each execution has that has any."""
-        return dict(
-            self._rows.query(
-                f"SELECT execution, count(*) FROM tensors WHERE {self._rows.is_bad(self._process)} GROUP BY 1"
-            )
+    def bad(self) -> dict[int, tuple[int, int]]:
+        """How many tensors with bad values each execution has that has any: all, and those that did no harm."""
+        found = self._rows.query(
+            "SELECT execution, count(*), count(*) FILTER (op IN (SELECT unnest(?::INTEGER[]))) FROM tensors "
+            f"WHERE {self._rows.is_bad(self._process)} GROUP BY 1",
+            [sorted(self.harmless)],
         )
+        return {execution: (bad, benign) for execution, bad, benign in found}
 
     def page(self, which: Which, first: int, count: int) -> tuple[int, list[dict[str, Any]]]:
         """How many there are, and some of them in the order of events."""
@@ -89,7 +90,8 @@ class Executions:
             "kind": "function" if graph >= 0 else "op",
             "graph": graph,
             "op": number,
-            "bad": self.bad.get(execution, 0),
+            "bad": self.bad.get(execution, (0, 0))[0],
+            "benign": self.bad.get(execution, (0, 0))[1],
             "file": frame.file if frame else None,
             "line": frame.line if frame else None,
         }
@@ -112,7 +114,7 @@ class Executions:
             conditions.append(f"step = {int(which.step)}")
         if which.only_bad:
             conditions.append("execution IN (SELECT unnest(?::BIGINT[]))")
-            parameters.append(list(self.bad))
+            parameters.append([execution for execution, (bad, benign) in self.bad.items() if bad > benign])
         sql = f"SELECT seq FROM executions WHERE {' AND '.join(conditions)} ORDER BY seq"
         return self._rows.numbers(sql, parameters)
 

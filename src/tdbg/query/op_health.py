@@ -1,4 +1,7 @@
-"""The rollup of a process in; for each op how many of its tensors were bad and how large they were, out."""
+"""The rollup of a process in; for each op how many of its tensors were bad and how large they were, out.
+
+Which ops' bad values did no harm, a verdict tells. Theirs are counted as bad ones, too, and apart as benign.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,11 @@ class OpHealth(NamedTuple):
     least: float | None = None
     greatest: float | None = None
     outputs: int = 0
+    benign: int = 0
+
+    @property
+    def harmful(self) -> int:
+        return self.bad - self.benign
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -34,6 +42,7 @@ class OpHealth(NamedTuple):
             "min": self.least,
             "max": self.greatest,
             "tensors": self.outputs,
+            "benign": self.benign,
         }
 
 
@@ -44,7 +53,7 @@ def together(parts: Iterable[OpHealth]) -> OpHealth:
     known = list(parts)
     if not known:
         return NOTHING
-    firsts = [one.first_bad_seq for one in known if one.first_bad_seq >= 0]
+    firsts = first_bad(known)
     return OpHealth(
         sum(one.rows for one in known),
         sum(one.bad for one in known),
@@ -54,14 +63,21 @@ def together(parts: Iterable[OpHealth]) -> OpHealth:
         min((one.least for one in known if one.least is not None), default=None),
         max((one.greatest for one in known if one.greatest is not None), default=None),
         sum(one.outputs for one in known),
+        sum(one.benign for one in known),
     )
 
 
-class Healths:
-    """Of one process, until the trace has grown."""
+def first_bad(parts: Iterable[OpHealth]) -> list[int]:
+    """The first bad events of those that have any; where some did harm, of these alone."""
+    bad = [one for one in parts if one.first_bad_seq >= 0]
+    return [one.first_bad_seq for one in [one for one in bad if one.harmful] or bad]
 
-    def __init__(self, read: SceneCache) -> None:
-        self._read = read
+
+class Healths:
+    """Of one process, until the trace has grown. ``harmless``: ops whose bad values did no harm, as far as is known."""
+
+    def __init__(self, read: SceneCache, harmless: frozenset[int] = frozenset()) -> None:
+        self._read, self.harmless = read, harmless
 
     def of(self, op: int) -> OpHealth:
         return self._by_op.get(op, NOTHING)
@@ -74,7 +90,9 @@ class Healths:
         names = ("op", "slot", "rows", "bad", "nan", "neg_inf", "pos_inf", "first_bad_seq", "min", "max")
         columns = [self._read.rollup[name].to_pylist() for name in names]
         return {
-            (op, slot): OpHealth(rows, bad, nan, neg + pos, first, _finite(least), _finite(greatest), 1)
+            (op, slot): OpHealth(
+                rows, bad, nan, neg + pos, first, finite(least), finite(greatest), 1, bad if op in self.harmless else 0
+            )
             for op, slot, rows, bad, nan, neg, pos, first, least, greatest in zip(*columns, strict=True)
         }
 
@@ -98,5 +116,5 @@ class Healths:
         )
 
 
-def _finite(value: float) -> float | None:
+def finite(value: float) -> float | None:
     return float(value) if value is not None and np.isfinite(value) else None

@@ -14,6 +14,8 @@ from tdbg.frames import is_own_file
 from tdbg.model import Frame, Phase
 from tdbg.store.reader import Trace
 
+PARTS = re.compile(r"([^\s,]+) \((\w+)\)")  # of the attribute _stands_for, names and types: the last op first
+
 
 @dataclass(frozen=True, slots=True)
 class Op:

@@ -21,8 +21,7 @@ import numpy as np
 
 from tdbg.errors import TdbgError
 from tdbg.nearest import did_you_mean
-from tdbg.query.compositions import PARTS
-from tdbg.query.program import function_name
+from tdbg.query.program import PARTS, function_name
 from tdbg.store.reader import Trace
 
 INPUT = "/input"

@@ -31,7 +31,7 @@ class Scopes:
     """Of one process, until the trace has grown."""
 
     def __init__(self, read: SceneCache, healths: Healths) -> None:
-        self._read, self._healths = read, healths
+        self._read, self.healths = read, healths
 
     @cached_property
     def _by_graph(self) -> dict[int, list[Op]]:
@@ -48,7 +48,7 @@ class Scopes:
         return [
             row
             | {"ops": len(self._by_graph.get(row["graph"], ()))}
-            | together(self._healths.of(op.number) for op in self._by_graph.get(row["graph"], ())).as_dict()
+            | together(self.healths.of(op.number) for op in self._by_graph.get(row["graph"], ())).as_dict()
             for row in known
         ]
 
@@ -120,9 +120,9 @@ class Scopes:
             "type": "" if thing.is_scope else first.type,
             "ops": len(thing.ops),
             "phase": phases.most_common(1)[0][0],
-            **together(self._healths.of(number) for number in thing.ops).as_dict(),
+            **together(self.healths.of(number) for number in thing.ops).as_dict(),
         }
         if norms:
-            known = [self._healths.norms[number] for number in thing.ops if number in self._healths.norms]
+            known = [self.healths.norms[number] for number in thing.ops if number in self.healths.norms]
             found["norm"] = max(known, default=None)
         return found

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from tdbg.model import DType, Flag, Phase
 from tdbg.query.call_sites import function_name
+from tdbg.query.layer_names import LayerNames, place_name
 from tdbg.query.program import Op, Program, short_path
 from tdbg.query.rows import Rows
 from tdbg.store.reader import Trace
@@ -57,6 +58,7 @@ class Series:
             if of == process
         ]
         self._names: list[str] = []
+        self._layers = LayerNames(self._program)
         self._first, self._last = min(steps, default=0), max(steps, default=0)
         self._tensors = sum(rollup["rows"].to_pylist())
         self._width = max(1, -(-(self._last - self._first + 1) // MOST_POINTS))
@@ -179,19 +181,13 @@ class Series:
             for ending in ("/ReadVariableOp", "/Cast"):
                 name = name.removesuffix(ending)
             if name in ("ReadVariableOp", ""):
-                return _WEIGHT, self._place(op)
-            return _WEIGHT, name if "/" in name or op.graph < 0 else f"{name}, {self._place(op)}"
+                return _WEIGHT, place_name(self._program, op)
+            return _WEIGHT, name if "/" in name or op.graph < 0 else f"{name}, {place_name(self._program, op)}"
         if op.phase != Phase.BACKWARD or op.type == "ReadVariableOp":
             return None
-        forward = self._program.ops.get(op.forward)
-        if forward is None:
+        if op.forward not in self._program.ops:
             return None
-        scope = forward.name.rpartition("/")[0].removeprefix("StatefulPartitionedCall/")
-        return _GRADIENT, scope or self._place(forward)
-
-    def _place(self, op: Op) -> str:
-        frame = self._program.user_frame(op)
-        return f"{short_path(frame.file)}:{frame.line}" if frame else function_name(op.type)
+        return _GRADIENT, self._layers.of(op)
 
 
 _EXTREMES = "min(min) FILTER (NOT isnan(min)) AS low, max(max) FILTER (NOT isnan(max)) AS high"

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-import duckdb
 import numpy as np
 
 from tdbg import expressions
@@ -111,6 +111,12 @@ class TensorListings:
         """Positions of all that hold a NaN or an infinity."""
         return self._read.rowset(None).bad(self._read.moments.first_bad_seq)
 
+    def harmful(self, harmless: frozenset[int]) -> np.ndarray:
+        """The same without those of ops whose bad values did no harm."""
+        if not harmless or not len(self.bad):
+            return self.bad
+        return self.bad[~np.isin(self._pages.scan("op", self.bad), list(harmless))]
+
     def _make(self, wanted: Wanted) -> TensorListing:
         everything = Everything(self._pages, self._read.moments.evidence)
         if wanted.is_everything:
@@ -134,16 +140,10 @@ class TensorListings:
                 return of_moment.astype(np.int32)
             seqs = self._pages.cells("seq", of_moment)
             conditions.append(f"t.seq BETWEEN {int(seqs.min())} AND {int(seqs.max())}")
-        names_ops = any("o." in condition for condition in conditions)
-        tables = "tensors t JOIN ops o USING (process, op)" if names_ops else "tensors t"
-        sql = (
-            f"SELECT t.seq FROM {tables} "
-            f"WHERE t.process = {self._read.process} AND t.flags & {int(Flag.EVIDENCE)} = 0 AND "
-        ) + " AND ".join(conditions)
-        try:
-            found = self._in_order(self._read.rows.number_batches(sql, parameters))
-        except duckdb.Error as error:
-            raise TdbgError(f"this filter cannot be asked of a trace: {str(error).partition(chr(10))[0]}") from error
+        with _explained():
+            found = self._in_order(
+                self._read.rows.number_batches(f"SELECT t.seq {self._source(conditions)}", parameters)
+            )
         return found if of_moment is None else found[np.isin(found, of_moment)]
 
     def _in_order(self, batches: Iterator[np.ndarray]) -> np.ndarray:
@@ -160,6 +160,19 @@ class TensorListings:
                 found[done : done + len(here)] = here
                 done += len(here)
         return found
+
+    def aggregate(self, key: str, values: str, wanted: Wanted, also: str = "true") -> list[tuple]:
+        """Values, which are SQL, of the rows that are meant, for each value of a key; the moment is not looked at."""
+        conditions, parameters = self._conditions(wanted)
+        source = self._source([*conditions, also])
+        with _explained():
+            return self._read.rows.query(f"SELECT {key}, {values} {source} GROUP BY 1", parameters)
+
+    def _source(self, conditions: list[str]) -> str:
+        names_ops = any("o." in condition for condition in conditions)
+        tables = "tensors t JOIN ops o USING (process, op)" if names_ops else "tensors t"
+        always = f"t.process = {self._read.process} AND t.flags & {int(Flag.EVIDENCE)} = 0"
+        return f"FROM {tables} WHERE {' AND '.join([always, *conditions])}"
 
     def _of_moment(self, wanted: Wanted) -> np.ndarray | None:
         """The rows of a step or run, where they are known without looking for them."""
@@ -249,6 +262,16 @@ class TensorListings:
         ranks[ops.numbers] = [order[text] for text in texts]
         self._ranks_of[sort] = ranks
         return ranks
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    import duckdb  # only here: a listing without conditions is there before it would be loaded
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise TdbgError(f"this filter cannot be asked of a trace: {str(error).partition(chr(10))[0]}") from error
 
 
 def _number(column: np.ndarray) -> np.ndarray:

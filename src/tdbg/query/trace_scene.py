@@ -11,7 +11,6 @@ import numpy as np
 
 from tdbg.errors import TdbgError
 from tdbg.model import DType, Flag, ProfiledNode
-from tdbg.query.profile import read_profile
 from tdbg.query.scene_cache import SceneCache, stamp
 from tdbg.query.scene_moments import BLIND_MODES
 from tdbg.query.scene_ops import INPUT, Named
@@ -171,6 +170,8 @@ class TraceScene:
 
     def profile(self) -> Sequence[ProfiledNode]:
         run = self._read.moments.runs.get(self._number) if self._number is not None else None
+        from tdbg.query.profile import read_profile
+
         return read_profile(self._trace, run.execution if run is not None else None)
 
     def trace(self) -> Trace:

@@ -300,26 +300,50 @@ class Trouble:
     @cached_property
     def harmless(self) -> list[Harmless]:
         """Places where bad values appeared that are part of no trouble, one for each line and op type."""
-        troubled = self._ancestors_of_harm()
-        frames = [self._program.user_frame(self._program.ops[row.op]) for row in self.origins]
-        lines = {(frame.file, frame.line) for frame in frames if frame is not None}
-        began = min((row.seq for row in self.origins), default=None)
         found: dict[tuple, Harmless] = {}
         for row in self._firsts:
-            op = self._program.ops[row.op]
-            if row.seq in troubled or self._parents.get(row.seq):
+            if row.seq not in self._harmless_roots:
                 continue
-            if began is not None and row.seq > began and self._is_kept(row):
-                continue  # what the program keeps went bad in that trouble
+            op = self._program.ops[row.op]
             frame = self._program.user_frame(op)
-            if frame is not None and (frame.file, frame.line) in lines:
-                continue  # part of the story that is told of this line
             key = (frame.file, frame.line, op.type) if frame else (op.graph, op.name, op.type)
             if key not in found:
                 found[key] = self._reason(row, op)
         return list(found.values())
 
-    def _ancestors_of_harm(self) -> set[int]:
+    @cached_property
+    def harmless_ops(self) -> frozenset[int]:
+        """Ops whose bad values are part of no trouble: those where they appeared, and those that only carried them."""
+        if not self.origins:
+            return frozenset(row.op for row in self._firsts)
+        good = set(self._harmless_roots)
+        for row in self._known:  # in the order of events, so a row comes after those that it was made from
+            parents = self._parents[row.seq]
+            if parents and row.seq not in self._troubled and all(parent.seq in good for parent in parents):
+                good.add(row.seq)
+        harmful = {row.op for row in self._firsts if row.seq not in good}
+        return frozenset(row.op for row in self._firsts if row.op not in harmful)
+
+    @cached_property
+    def _harmless_roots(self) -> set[int]:
+        """Events in which bad values appeared that did no harm."""
+        frames = [self._program.user_frame(self._program.ops[row.op]) for row in self.origins]
+        lines = {(frame.file, frame.line) for frame in frames if frame is not None}
+        began = min((row.seq for row in self.origins), default=None)
+        found = set()
+        for row in self._known:
+            if row.seq in self._troubled or self._parents.get(row.seq):
+                continue
+            if began is not None and row.seq > began and self._is_kept(row):
+                continue  # what the program keeps went bad in that trouble
+            frame = self._program.user_frame(self._program.ops[row.op])
+            if frame is None or (frame.file, frame.line) not in lines:  # else: part of the story told of this line
+                found.add(row.seq)
+        return found
+
+    @cached_property
+    def _troubled(self) -> set[int]:
+        """The events that led to harm."""
         seen = {row.seq for row in self._known if self._is_harm(row)}
         waiting = [row for row in self._known if row.seq in seen]
         while waiting:

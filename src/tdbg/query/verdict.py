@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -117,6 +117,7 @@ class Verdict:
     benign: tuple[Benign, ...] = ()
     more_origins: int = 0  # that are not listed
     health: Health = field(default_factory=Health)
+    harmless: Mapping[int, frozenset[int]] = field(default_factory=dict)  # by process: ops whose bad values did no harm
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
@@ -162,6 +163,7 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
     coverage = find_coverage(trace, rows)
     origins: list[Origin] = []
     benign: list[Benign] = []
+    harmless: dict[int, frozenset[int]] = {}
     for process in sorted(rows.first_bad):
         program = Program(trace, process)
         trouble = Trouble(rows, program, process, coverage.is_partial)
@@ -173,6 +175,7 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
             coverage = replace(coverage, notes=(*coverage.notes, unseen))
         origins += [_origin(trace, rows, program, process, row) for row in found[: 1 if unseen else _MOST_ORIGINS]]
         benign += [_benign(one, program) for one in trouble.harmless]
+        harmless[process] = trouble.harmless_ops
     first_bad: dict[int, int] = {}
     for origin in origins:
         first_bad[origin.process] = min(origin.row.step, first_bad.get(origin.process, origin.row.step))
@@ -184,6 +187,7 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
         tuple(benign),
         max(0, len(origins) - _MOST_ORIGINS),
         find_health(trace, rows, coverage, ignore, first_bad),
+        harmless,
     )
 
 

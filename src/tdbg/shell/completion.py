@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tdbg.errors import TdbgError
 from tdbg.shell.command import Command, Completion
-from tdbg.shell.commands import all_commands, by_word
+from tdbg.shell.commands import all_commands, find
 from tdbg.shell.settings import SETTINGS
 from tdbg.shell.words import commands_in, words_of
 
@@ -33,7 +33,7 @@ def completions(shell: Engine, line: str) -> list[Completion]:
     try:
         if len(words) == 1:
             return _unique(_commands(shell, word))
-        command = by_word().get(words[0])
+        command = find(words[0])
         return _unique(_arguments(shell, command, words[1:-1], word)) if command else []
     except TdbgError:
         return []

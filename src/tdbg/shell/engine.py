@@ -13,7 +13,7 @@ from tdbg.errors import TdbgError
 from tdbg.nearest import did_you_mean
 from tdbg.scene import Scene
 from tdbg.shell.command import Command, Completion
-from tdbg.shell.commands import by_word
+from tdbg.shell.commands import all_words, find
 from tdbg.shell.element import go_to
 from tdbg.shell.history import History
 from tdbg.shell.layout import Layout
@@ -85,9 +85,9 @@ class Engine:
 
     def command(self, word: str) -> Command:
         """By name or alias; TdbgError with the nearest when there is none."""
-        found = by_word().get(word)
+        found = find(word)
         if found is None:
-            hint = did_you_mean(word, by_word()) or "type help for those that there are"
+            hint = did_you_mean(word, all_words()) or "type help for those that there are"
             raise TdbgError(f"there is no command {word!r}; {hint}")
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from importlib import import_module
 from typing import Any
 
@@ -16,6 +17,8 @@ from tdbg.shell.history import History
 from tdbg.shell.lines import LineMode, has_terminal
 from tdbg.shell.result import Span
 from tdbg.shell.settings import Settings
+
+_terminal = threading.RLock()  # a Session's prompt and one of --break may both want it, on different threads
 
 
 def make(ui_type: str = "screen", config_file_path: Any = None) -> Prompt:
@@ -40,6 +43,13 @@ class _HeldPrompt:
         self._settings, self._history = settings, History.of_user()
         self._engine: Engine | None = None
 
+    def ask(self, pause: Pause) -> Action:
+        with _terminal:
+            return self._ask(pause)
+
+    def _ask(self, pause: Pause) -> Action:
+        raise NotImplementedError
+
     def _engine_at(self, pause: Pause) -> Engine:
         if self._engine is None:
             self._engine = Engine(pause.scene, self._settings, history=self._history, is_held=True)
@@ -50,7 +60,7 @@ class _HeldPrompt:
 class LinePrompt(_HeldPrompt):
     """At the end of the input the program goes on without the debugger."""
 
-    def ask(self, pause: Pause) -> Action:
+    def _ask(self, pause: Pause) -> Action:
         try:
             action = self._loop(pause)
         except BrokenPipeError:
@@ -70,7 +80,7 @@ class LinePrompt(_HeldPrompt):
 
 
 class ScreenPrompt(_HeldPrompt):
-    def ask(self, pause: Pause) -> Action:
+    def _ask(self, pause: Pause) -> Action:
         engine = self._engine_at(pause)
         engine.can_ask = True
         return import_module("tdbg.shell.screen").ask(pause, engine)

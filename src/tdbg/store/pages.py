@@ -115,7 +115,7 @@ class Pages:
         if len(blocks) <= _FEW_BLOCKS:
             here = [(of == number) & (within // _BLOCK == block) for number, block in blocks]
             parts = [
-                self._block(number, block).take(pa.array(within[chosen] - block * _BLOCK))
+                _in_order(self._block(number, block), within[chosen] - block * _BLOCK)
                 for (number, block), chosen in zip(blocks, here, strict=True)
             ]
         else:
@@ -128,7 +128,7 @@ class Pages:
             return parts[0]
         places = np.empty(len(positions), np.int64)
         places[np.concatenate([np.flatnonzero(chosen) for chosen in here])] = np.arange(len(positions))
-        return pa.concat_tables(parts).take(pa.array(places))
+        return _in_order(pa.concat_tables(parts), places)
 
     def map(self, function: Callable[[pa.Table], Any], columns: Sequence[str]) -> list[Any]:
         """What a function makes of some columns of each page."""
@@ -221,8 +221,7 @@ class Pages:
     def _taken(self, page: Page, within: np.ndarray, file: Any = None) -> pa.Table:
         """Some rows of a page, a column at a time: a page with all its columns is large, and new memory is slow."""
         schema = SCHEMAS["tensors"]
-        places = pa.array(within)
-        columns = [self._of_page(page, [name], file)[name].take(places) for name in schema.names]
+        columns = [_in_order(self._of_page(page, [name], file), within)[name] for name in schema.names]
         return pa.Table.from_arrays(columns, schema=schema)
 
     def _of_page(self, page: Page, columns: Sequence[str], file: Any = None) -> pa.Table:
@@ -247,6 +246,17 @@ class Pages:
 
 def _end(pages: Sequence[Page]) -> int:
     return pages[-1].first + pages[-1].rows if pages else 0
+
+
+def _in_order(rows: pa.Table, places: np.ndarray) -> pa.Table:
+    """Rows in the order asked for, in memory of their own. A run of them goes through Arrow's stream format: ``take``
+    is part of ``pyarrow.compute``, and the first screen would wait for that to load."""
+    if (np.diff(places) != 1).any():
+        return rows.take(pa.array(places))
+    with pa.BufferOutputStream() as buffer:
+        with pa.ipc.new_stream(buffer, rows.schema) as stream:
+            stream.write_table(rows.slice(places[0], len(places)))
+        return pa.ipc.open_stream(buffer.getvalue()).read_all()
 
 
 def _row_groups(segment: Segment, metadata: Any, first: int) -> list[Page]:

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 import pyarrow as pa
 
@@ -16,6 +17,8 @@ from tdbg.store.tables import ProcessTables
 if TYPE_CHECKING:
     import duckdb
 
+_connections: WeakSet[duckdb.DuckDBPyConnection] = WeakSet()  # that are open
+
 
 def connect(processes: Sequence[ProcessTables]) -> duckdb.DuckDBPyConnection:
     """The views show the trace as it is now. What can still be written to are the trace's own files, by COPY: give
@@ -23,6 +26,7 @@ def connect(processes: Sequence[ProcessTables]) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect(":memory:")
+    _connections.add(connection)
     allowed: list[str] = []
     for table in SCHEMAS:
         selects = []
@@ -48,6 +52,12 @@ def connect(processes: Sequence[ProcessTables]) -> duckdb.DuckDBPyConnection:
         connection.execute("SET enable_progress_bar = false")  # it is drawn on standard output, into the JSON
     connection.execute("SET lock_configuration = true")
     return connection
+
+
+def interrupt_queries() -> None:
+    """From another thread: what is being asked of any trace ends with an error of DuckDB's."""
+    for connection in list(_connections):
+        connection.interrupt()
 
 
 def check_is_query(connection: duckdb.DuckDBPyConnection, sql: str) -> None:

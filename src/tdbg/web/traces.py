@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tdbg.errors import TdbgError
 from tdbg.query.executions import Executions
+from tdbg.query.groups import Groups
 from tdbg.query.op_health import Healths
 from tdbg.query.overview import is_live
 from tdbg.query.rows import Rows
@@ -27,6 +28,9 @@ from tdbg.query.timeline import Timeline
 from tdbg.query.trace import Trace
 from tdbg.query.trace_scene import TraceScene
 from tdbg.web.route import Refused
+
+if TYPE_CHECKING:
+    from tdbg.query.verdict import Verdict
 
 _LOOK_AGAIN = 0.4  # seconds
 _MOST_KEPT = 64  # answers to particular questions, whose keys are tuples
@@ -54,6 +58,7 @@ class ServedTrace:
         self._executions: dict[int, Executions] = {}
         self._healths: dict[int, Healths] = {}
         self._scopes: dict[int, Scopes] = {}
+        self._groups: dict[int, Groups] = {}
         self._timelines: dict[int, Timeline] = {}
         self._looked = 0.0
         self._state: Any = None
@@ -102,23 +107,38 @@ class ServedTrace:
             self._listings[process] = TensorListings(self.scene(process).read)
         return self._listings[process]
 
+    def harmless(self, process: int) -> frozenset[int]:
+        """Ops whose bad values did no harm; none before somebody asked for the verdict."""
+        said: Verdict | None = self.peek("verdict")
+        return said.harmless.get(process, frozenset()) if said is not None else frozenset()
+
     def executions(self, process: int) -> Executions:
         """Only while the lock is held."""
-        if process not in self._executions:
-            self._executions[process] = Executions(self.scene(process).read)
+        harmless = self.harmless(process)
+        if process not in self._executions or self._executions[process].harmless != harmless:
+            self._executions[process] = Executions(self.scene(process).read, harmless)
         return self._executions[process]
 
     def healths(self, process: int) -> Healths:
         """Only while the lock is held."""
-        if process not in self._healths:
-            self._healths[process] = Healths(self.scene(process).read)
+        harmless = self.harmless(process)
+        if process not in self._healths or self._healths[process].harmless != harmless:
+            self._healths[process] = Healths(self.scene(process).read, harmless)
         return self._healths[process]
 
     def scopes(self, process: int) -> Scopes:
         """Only while the lock is held."""
-        if process not in self._scopes:
-            self._scopes[process] = Scopes(self.scene(process).read, self.healths(process))
+        healths = self.healths(process)
+        if process not in self._scopes or self._scopes[process].healths is not healths:
+            self._scopes[process] = Scopes(self.scene(process).read, healths)
         return self._scopes[process]
+
+    def groups(self, process: int) -> Groups:
+        """Only while the lock is held."""
+        healths = self.healths(process)
+        if process not in self._groups or self._groups[process].healths is not healths:
+            self._groups[process] = Groups(self.scene(process).read, self.listings(process), healths)
+        return self._groups[process]
 
     def timeline(self, process: int) -> Timeline:
         """Only while the lock is held."""
@@ -147,7 +167,14 @@ class ServedTrace:
             if state != self._state:
                 for number, scene in self._scenes.items():
                     scene.refresh()
-                    for made in (self._listings, self._executions, self._healths, self._scopes, self._timelines):
+                    for made in (
+                        self._listings,
+                        self._executions,
+                        self._healths,
+                        self._scopes,
+                        self._groups,
+                        self._timelines,
+                    ):
                         made.pop(number, None)
                 self.version += 1
                 self._state = state
@@ -155,7 +182,15 @@ class ServedTrace:
 
     def _forget(self) -> None:
         self._trace = None
-        for made in (self._scenes, self._listings, self._executions, self._healths, self._scopes, self._timelines):
+        for made in (
+            self._scenes,
+            self._listings,
+            self._executions,
+            self._healths,
+            self._scopes,
+            self._groups,
+            self._timelines,
+        ):
             made.clear()
         self._kept.clear()
         self._state, self._may_grow = None, True

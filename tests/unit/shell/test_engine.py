@@ -9,14 +9,14 @@ from small_scene import SmallScene
 from typed import engine, printed, said
 
 from tdbg.capture.control import Kind
-from tdbg.shell.commands import all_commands, by_word
+from tdbg.shell.commands import all_commands, all_words
 from tdbg.shell.engine import Engine
 from tdbg.shell.layout import Layout
 from tdbg.shell.result import plain
 
 SHELL = engine()
 WORDS = st.sampled_from(
-    [*by_word(), "-f", "-n", "-t", "-r", "-s", "-a", "-d", "-c", "-b", "-m", "--depth", "has_inf_or_nan", "nan > 0",
+    [*all_words(), "-f", "-n", "-t", "-r", "-s", "-a", "-d", "-c", "-b", "-m", "--depth", "has_inf_or_nan", "nan > 0",
      "cross_entropy/Log:0", "Log", "Softmax", "3", "-1", "debug_mnist.py", "[", "]", "'", '"', "`", "@[0,1]", "@", "/",
      "/(", ";", "\\", "(", "*", "é", "\x00", "\x1b[2J"]
 )  # fmt: skip
@@ -39,7 +39,7 @@ def test_no_typed_line_raises_or_meets_a_fault(line):
 
 def test_every_command_is_found_by_all_its_names():
     words = [word for command in all_commands().values() for word in (command.name, *command.aliases)]
-    assert len(words) == len(set(words)) == len(by_word())
+    assert len(words) == len(set(words)) == len(all_words())
     assert [command.name for command in all_commands().values()] == list(all_commands())
 
 

@@ -221,3 +221,30 @@ def test_a_reader_that_stops_reading_ends_it_without_a_word(tmp_path):
     ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, env=environment)
     assert ran.stdout == "run-end: run #4\n"
     assert "Traceback" not in ran.stderr and "goes on without the debugger" in ran.stderr
+
+
+def test_two_prompts_of_a_program_wait_for_each_other():
+    program = f"""
+import sys, threading
+sys.path.insert(0, {str(HERE)!r})
+from small_scene import SmallScene
+from tdbg.capture.control import Pause, prompt
+def hold(name):
+    prompt("readline").ask(Pause("run-end", f"begin {{name}}", SmallScene(), "version"))
+threads = [threading.Thread(target=hold, args=[name]) for name in ("one", "other")]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+    child = pexpect.spawn(sys.executable, ["-c", program], encoding="utf-8", timeout=60)
+    child.expect("begin (one|other)")
+    first = child.match[1]
+    child.expect("tdbg>")
+    assert child.expect(["begin (one|other)", pexpect.TIMEOUT], timeout=1) == 1, "both stand there at once"
+    child.sendline("run")
+    child.expect("begin (one|other)")
+    assert child.match[1] != first
+    child.expect("tdbg>")
+    child.sendline("run")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0

@@ -4,6 +4,7 @@ import re
 
 from screen_pilot import TriedEngine, drive, seen, settled, typed, until
 from small_scene import SmallScene
+from textual import events
 
 from tdbg.capture.control import Action, Kind, Pause
 from tdbg.shell.screen.bars import Bar, Links
@@ -386,3 +387,33 @@ def test_a_small_window_grows():
         assert "tdbg " in seen(app)
 
     drive(play, size=(60, 15))
+
+
+def press_at_once(app, *keys):
+    """As from a terminal that was asked late: all of them are there before any was looked at."""
+    for key in keys:
+        app.post_message(events.Key({"\r": "enter", " ": "space"}.get(key, key), key))
+
+
+def test_lines_typed_ahead_stay_apart():
+    engine = TriedEngine()
+
+    async def play(app, pilot):
+        press_at_once(app, *"lt\rversion\rni Mean\r")
+        await until(pilot, "Node Mean")
+        assert engine.done[-3:] == ["lt", "version", "ni Mean"]
+
+    drive(play, engine=engine)
+
+
+def test_a_line_typed_while_the_output_has_the_focus():
+    engine = TriedEngine()
+
+    async def play(app, pilot):
+        await typed(pilot, "", "tab")
+        assert app.query_one(Output).has_focus
+        press_at_once(app, *"ni Mean\r")
+        await until(pilot, "Node Mean")
+        assert (engine.done[-1], prompt_of(app).value) == ("ni Mean", "")
+
+    drive(play, engine=engine)

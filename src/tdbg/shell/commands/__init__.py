@@ -43,10 +43,15 @@ NAMES: tuple[str, ...] = (
 )
 
 
-@cache
 def all_commands() -> dict[str, Command]:
     """By name, in the order of ``help``."""
-    return {name: import_module(f"tdbg.shell.commands.{_module(name)}").Command() for name in NAMES}
+    return {name: _load(name) for name in NAMES}
+
+
+@cache
+def _load(name: str) -> Command:
+    command: Command = import_module(f"tdbg.shell.commands.{_module(name)}").Command()
+    return command
 
 
 def _module(name: str) -> str:
@@ -54,8 +59,19 @@ def _module(name: str) -> str:
     return f"{name}_" if iskeyword(name) else name
 
 
+def find(word: str) -> Command | None:
+    """By name or alias. Loads no more of them than it must: the first screen waits for this."""
+    for name in [word] if word in NAMES else NAMES:
+        if word in _words(command := _load(name)):
+            return command
+    return None
+
+
 @cache
-def by_word() -> dict[str, Command]:
-    """By name and alias."""
-    commands = all_commands().values()
-    return {word: command for command in commands for word in (command.name, *command.aliases)}
+def all_words() -> tuple[str, ...]:
+    """Names and aliases."""
+    return tuple(word for command in all_commands().values() for word in _words(command))
+
+
+def _words(command: Command) -> tuple[str, ...]:
+    return (command.name, *command.aliases)

@@ -15,6 +15,8 @@ from rich.text import Text as RichText
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal
 from textual.message import Message
+from textual.reactive import Reactive
+from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -57,6 +59,9 @@ class ScreenApp(App[Action]):
     CSS = CSS
     TITLE = "tdbg"
     COMMANDS: ClassVar = {Palette}
+    theme: Reactive[str] = Reactive(
+        theme.preferred
+    )  # from the beginning: a change of colours would parse all styles again
 
     def __init__(
         self, engine: Engine, pause: Pause | None = None, first: str = "", printed: Printed | None = None
@@ -76,6 +81,10 @@ class ScreenApp(App[Action]):
         self.turn = asyncio.Lock()
         self._places: dict[int, tuple[Result, int, int]] = {}
         self.has_mouse = bool(engine.settings.get("mouse_mode", True))
+
+    @property
+    def available_themes(self) -> dict[str, Theme]:
+        return {**super().available_themes, **{colours.name: colours for colours in (theme.DARK, theme.LIGHT)}}
 
     def compose(self) -> ComposeResult:
         yield Bar(id="title")
@@ -101,9 +110,6 @@ class ScreenApp(App[Action]):
 
     def on_mount(self) -> None:
         self._running_loop = asyncio.get_running_loop()
-        for colours in (theme.DARK, theme.LIGHT):
-            self.register_theme(colours)
-        self.theme = theme.preferred()
         for name in ("#links", "#slice", "#message"):
             self.part(Widget, name).display = False
         self.part(Prompt).focus()
@@ -143,15 +149,9 @@ class ScreenApp(App[Action]):
             self.show_again(partial(self.desk.again, self.shown), self.part(Output).top)
         self.update_bars()
 
-    def on_input_submitted(self, event: Prompt.Submitted) -> None:
-        menu, prompt = self.part(Menu), self.part(Prompt)
-        if menu.display:
-            menu.close()
-            prompt.accept(menu.chosen, " ")
-            return
-        line = prompt.take()
-        if line:
-            self.type_line(line)
+    def on_prompt_entered(self, event: Prompt.Entered) -> None:
+        if event.line:
+            self.type_line(event.line)
         else:
             self.type_nothing()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from functools import partial
 from typing import ClassVar
 
@@ -21,6 +22,8 @@ from tdbg.shell.screen.output import Output
 from tdbg.shell.screen.prompt import Menu, Prompt
 from tdbg.shell.screen.questions import Answer, Question
 from tdbg.shell.screen.terminal import TerminalGone
+
+_STOPS_WITHIN = 0.3  # seconds from the signal
 
 
 class DebuggerScreen(SearchingScreen):
@@ -149,6 +152,7 @@ class DebuggerScreen(SearchingScreen):
         """Ctrl-Z: as in any program; what waits for it is stopped too."""
         with self.suspend():
             os.kill(0, signal.SIGTSTP)
+            time.sleep(_STOPS_WITHIN)  # this thread goes on until another one was told; then it stops in here
 
     def on_terminal_gone(self, event: TerminalGone) -> None:
         self.exit(None)
@@ -187,16 +191,22 @@ class DebuggerScreen(SearchingScreen):
         if menu.display and menu.line != self.part(Prompt).value:
             self.run_worker(self._complete(False))
 
-    def on_output_typed(self, event: Output.Typed) -> None:
-        """A key for the output when it means something there; else the person goes on typing."""
-        prompt = self.part(Prompt)
-        if event.key in ("n", "N") and self.shown is not None and self.shown.search is not None:
+    async def on_event(self, event: events.Event) -> None:
+        """Letters are for the prompt, also while the output has the focus; before any widget has seen them, so that
+        they stay in their order."""
+        if isinstance(event, events.Key) and not event.is_forwarded and self._goes_on_typing(event):
+            self.screen.set_focus(self.part(Prompt))
+        await super().on_event(event)
+
+    def _goes_on_typing(self, event: events.Key) -> bool:
+        is_for_matches = event.character in ("n", "N") and self.shown is not None and self.shown.search is not None
+        return event.is_printable and isinstance(self.focused, Output) and not is_for_matches
+
+    def on_output_pressed(self, event: Output.Pressed) -> None:
+        if event.key in ("n", "N"):
             self.go_to_match(1 if event.key == "n" else -1)
-        elif event.key in ("left", "right"):
+        else:
             self.action_turn(-1 if event.key == "left" else 1)
-        elif len(event.key) == 1:
-            prompt.focus()
-            prompt.fill(prompt.value + event.key)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         self.call_after_refresh(self.update_bars)

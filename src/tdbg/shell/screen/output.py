@@ -42,8 +42,8 @@ class Output(ScrollView, can_focus=True):
     class Moved(Message):
         """Other lines are seen now."""
 
-    class Typed(Message):
-        """A key that does not scroll."""
+    class Pressed(Message):
+        """A key that does not scroll: ``n`` and ``N`` go from match to match, ``left`` and ``right`` turn pages."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
@@ -120,9 +120,9 @@ class Output(ScrollView, can_focus=True):
             self.post_message(Followed(link))
 
     def on_key(self, event: events.Key) -> None:
-        if event.is_printable and event.character:
+        if event.character in ("n", "N"):
             event.stop()
-            self.post_message(self.Typed(event.character))
+            self.post_message(self.Pressed(event.character))
 
     def on_focus(self) -> None:
         if self.at is None or not self.top <= self.at[0] < self.top + self.rows:
@@ -134,7 +134,7 @@ class Output(ScrollView, can_focus=True):
         self.refresh()
 
     def action_sideways(self, key: str) -> None:
-        self.post_message(self.Typed(key))
+        self.post_message(self.Pressed(key))
 
     def action_follow(self) -> None:
         if self.pages is not None and self.at is not None:

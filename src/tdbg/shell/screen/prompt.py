@@ -44,6 +44,13 @@ class Prompt(Input):
         Binding("shift+tab", "complete(-1)", show=False),
     ]
 
+    class Entered(Message):
+        """A line is whole; it is empty when Enter was pressed in an empty prompt."""
+
+        def __init__(self, line: str) -> None:
+            super().__init__()
+            self.line = line
+
     class Completing(Message):
         """Tab was pressed: what could stand here?"""
 
@@ -72,7 +79,7 @@ class Prompt(Input):
         self.value = text
         self.cursor_position = len(text) if cursor is None else cursor
 
-    def take(self) -> str:
+    def _take(self) -> str:
         """What was typed; the prompt is empty then."""
         line = self.value.strip()
         self._history.add(line)
@@ -83,6 +90,17 @@ class Prompt(Input):
     def on_key(self, event: events.Key) -> None:
         if event.key not in ("up", "down"):
             self._at = -1
+        if event.key == "enter":
+            event.stop()  # here and now: as a binding it would come after what is typed or clicked next
+            self._enter()
+
+    def _enter(self) -> None:
+        menu = self.screen.query_one(Menu)
+        if menu.display:
+            menu.close()
+            self.accept(menu.chosen, " ")
+        else:
+            self.post_message(self.Entered(self._take()))
 
     def action_older(self) -> None:
         menu = self.screen.query_one(Menu)

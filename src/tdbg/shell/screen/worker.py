@@ -12,6 +12,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
+from tdbg.store.sql import interrupt_queries
+
 
 class Stopped(Exception):
     """The job was interrupted."""
@@ -24,6 +26,7 @@ class Worker:
         self._jobs: deque[tuple[Future, Callable[[], Any]]] = deque()
         self._changed = threading.Condition()
         self._running: Future | None = None
+        self._running_changes = threading.Lock()  # not a condition: what interrupts must not find it half entered
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name="tdbg-screen-worker", daemon=True)
         self._thread.start()
@@ -42,12 +45,13 @@ class Worker:
         return future
 
     def interrupt(self, future: Future) -> None:
-        """Ends a job as Ctrl-C would: at once when it waits, at its next Python instruction when it runs."""
-        with self._changed:
-            if future is not self._running:
-                future.cancel()
+        """Ends a job as Ctrl-C would: at once when it waits or asks DuckDB, else at its next Python instruction."""
+        with self._running_changes:
+            if future is self._running:
+                self._raise(KeyboardInterrupt)
+                interrupt_queries()
             else:
-                _raise_in(self._thread, KeyboardInterrupt)
+                future.cancel()
 
     def close(self) -> None:
         """No more jobs. One that cannot be interrupted ends by itself, on its daemon thread."""
@@ -56,42 +60,47 @@ class Worker:
             for future, _ in self._jobs:
                 future.cancel()
             self._jobs.clear()
-            if self._running is not None:
-                _raise_in(self._thread, KeyboardInterrupt)
             self._changed.notify()
+        running = self._running
+        if running is not None:
+            self.interrupt(running)
 
     def _run(self) -> None:
-        while True:
-            try:
-                if not self._next():
-                    return
-            except KeyboardInterrupt:
-                continue  # it came when its job had just ended
+        while (found := self._wait()) is not None:
+            future, job = found
+            if future.set_running_or_notify_cancel():
+                self._do(future, job)
 
-    def _next(self) -> bool:
+    def _wait(self) -> tuple[Future, Callable[[], Any]] | None:
         with self._changed:
             while not self._jobs:
                 if self._is_closed:
-                    return False
+                    return None
                 self._changed.wait()
-            future, job = self._jobs.popleft()
-            if not future.set_running_or_notify_cancel():
-                return True
-            self._running = future
+            return self._jobs.popleft()
+
+    def _do(self, future: Future, job: Callable[[], Any]) -> None:
+        """An interrupt may come at any place between the two changes of ``_running``, and at no other."""
+        outcome: Any = None
+        failure: BaseException | None = None
         try:
+            self._running = future
             outcome = job()
         except BaseException as error:
-            self._end(future)
-            future.set_exception(Stopped() if isinstance(error, KeyboardInterrupt) else error)
+            failure = error
+        while self._running is not None:
+            try:
+                with self._running_changes:
+                    self._raise(None)  # one that is on its way is taken back
+                    self._running = None
+            except KeyboardInterrupt as error:
+                failure = error
+        if failure is not None:
+            future.set_exception(Stopped() if isinstance(failure, KeyboardInterrupt) else failure)
         else:
-            self._end(future)
             future.set_result(outcome)
-        return True
 
-    def _end(self, future: Future) -> None:
-        with self._changed:
-            self._running = None
-
-
-def _raise_in(thread: threading.Thread, error: type[BaseException]) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(error))
+    def _raise(self, error: type[BaseException] | None) -> None:
+        """In the thread, at its next instruction; None takes back what has not come yet."""
+        raised = None if error is None else ctypes.py_object(error)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread.ident or 0), raised)

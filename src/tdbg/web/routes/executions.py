@@ -32,6 +32,7 @@ _RECORD = {
     "graph": whole("of the function that was called; -1 for an op"),
     "op": whole(),
     "bad": whole("how many of its tensors hold NaN or infinity"),
+    "benign": whole("of these: how many did no harm, once there is a verdict"),
     "file": maybe(text()),
     "line": maybe(whole()),
 }
@@ -66,7 +67,7 @@ def execution(asked: Asked) -> dict[str, Any]:
 
 _STEP = Parameter("step", "only those of this training step", least=-1)
 _RUN = Parameter("run", "only this run of a Session", least=-1)
-_BAD = Parameter("bad", "1: only those in which bad values were", "truth", default=False)
+_BAD = Parameter("bad", "1: only those in which bad values were that did harm", "truth", default=False)
 _AT = Parameter("at", "an execution: where it stands in the listing comes as `at`")
 
 ROUTES = (

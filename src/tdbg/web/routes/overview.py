@@ -83,7 +83,13 @@ def verdict_of(trace: ServedTrace) -> Verdict:
 
 def verdict(asked: Asked) -> dict[str, Any]:
     found = verdict_of(asked.trace)
-    return found.as_dict() | {"trace": asked.trace.id, "lines": full_lines(found, _WIDE), "links": links(found)}
+    harmless = [{"process": process, "ops": sorted(ops)} for process, ops in found.harmless.items()]
+    return found.as_dict() | {
+        "trace": asked.trace.id,
+        "lines": full_lines(found, _WIDE),
+        "links": links(found),
+        "harmless": harmless,
+    }
 
 
 def alerts_of(trace: ServedTrace) -> list[dict[str, Any]]:
@@ -92,13 +98,13 @@ def alerts_of(trace: ServedTrace) -> list[dict[str, Any]]:
 
 
 def _why_benign(said: Verdict | None, row: dict[str, Any]) -> str | None:
-    """Why an alert of bad values stands for no harm. Where a verdict names no origin, none of them does."""
+    """Why an alert of bad values stands for no harm; None: it does harm, or there is no verdict yet."""
     if said is None or row["kind"] != "bad_values":
         return None
     for one in said.benign:
         if (one.row.seq, one.op.number) == (row["seq"], row["op"]):
             return one.text
-    return _FROM_BENIGN if said.benign and said.name in ("clean", "unhealthy") else None
+    return _FROM_BENIGN if row["op"] in said.harmless.get(row["process"], ()) else None
 
 
 def alerts(asked: Asked) -> dict[str, Any]:
@@ -187,6 +193,7 @@ ROUTES = (
             coverage=record(tensors=whole(), steps=whole(), modes=listing(text()), notes=listing(text())),
             lines=listing(text()),
             links=listing(record(**_LINK)),
+            harmless=listing(record(process=whole(), ops=listing(whole("whose bad values did no harm")))),
         ),
     ),
     Route(

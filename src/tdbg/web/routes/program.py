@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from tdbg.query.neighbourhood import neighbourhood
+from tdbg.query.op_health import first_bad
 from tdbg.web.route import (
     PLACE,
     PROCESS,
@@ -80,7 +81,6 @@ def source(asked: Asked) -> dict[str, Any]:
         for line in range(1, max(len(lines), max(made, default=0)) + 1):
             ops = made.get(line, [])
             health = [healths.of(one) for one in ops]
-            firsts = [one.first_bad_seq for one in health if one.first_bad_seq >= 0]
             found.append(
                 {
                     "line": line,
@@ -89,7 +89,8 @@ def source(asked: Asked) -> dict[str, Any]:
                     "types": dict(Counter(read.ops.types[read.ops.at[one]] for one in ops).most_common(8)),
                     "rows": sum(one.rows for one in health),
                     "bad": sum(one.bad for one in health),
-                    "first_bad_seq": min(firsts, default=-1),
+                    "benign": sum(one.benign for one in health),
+                    "first_bad_seq": min(first_bad(health), default=-1),
                 }
             )
     return {"file": file, "is_kept": bool(lines), "lines": found}
@@ -104,7 +105,7 @@ def stack(asked: Asked) -> dict[str, Any]:
     return {"frames": found}
 
 
-_HEALTH: dict[str, Schema] = {
+HEALTH: dict[str, Schema] = {
     "rows": whole("tensors of it that were looked at"),
     "bad": whole(),
     "nan": whole("elements"),
@@ -113,8 +114,9 @@ _HEALTH: dict[str, Schema] = {
     "min": maybe(number()),
     "max": maybe(number()),
     "tensors": whole("outputs that were looked at"),
+    "benign": whole("of the bad ones: those that did no harm, once there is a verdict"),
 }
-_OP = {"op": whole(), "name": text(), "type": text(), "phase": text(), "graph": whole(), **PLACE, **_HEALTH}
+_OP = {"op": whole(), "name": text(), "type": text(), "phase": text(), "graph": whole(), **PLACE, **HEALTH}
 
 ROUTES = (
     Route(
@@ -129,7 +131,7 @@ ROUTES = (
             stack=STACK,
             forward=whole("the op that it differentiates; -1: none"),
             inputs=listing(record(index=whole(), slot=whole(), **_OP)),
-            outputs=listing(record(slot=whole(), consumers=listing(record(**_OP)), **_HEALTH)),
+            outputs=listing(record(slot=whole(), consumers=listing(record(**_OP)), **HEALTH)),
             control_inputs=listing(text()),
             control_outputs=listing(text()),
             nodes=listing(record(**_OP)),
@@ -147,7 +149,7 @@ ROUTES = (
         "All graphs; eager ops are graph -1",
         graphs,
         record(
-            graphs=listing(record(graph=whole(), outer=whole(), name=text(), function=text(), ops=whole(), **_HEALTH))
+            graphs=listing(record(graph=whole(), outer=whole(), name=text(), function=text(), ops=whole(), **HEALTH))
         ),
         (PROCESS,),
     ),
@@ -169,7 +171,7 @@ ROUTES = (
                     phase=text(),
                     from_outside=whole(),
                     to_outside=whole(),
-                    **_HEALTH,
+                    **HEALTH,
                 )
             ),
             edges=listing(record(**{name: whole() for name in ("from", "to", "count")})),
@@ -215,6 +217,7 @@ ROUTES = (
                     types={"type": "object", "additionalProperties": {"type": "integer"}},
                     rows=whole(),
                     bad=whole(),
+                    benign=whole(),
                     first_bad_seq=whole(),
                 )
             ),

@@ -195,7 +195,8 @@ _CURVE = record(
 )
 _LAYER = record(
     name=text(), ops=whole(), rows=whole(), bad=whole(), nan=whole(), inf=whole(), first_bad_seq=whole(),
-    min=maybe(number()), max=maybe(number()), tensors=whole(), depth=whole(), has_inner={"type": "boolean"},
+    min=maybe(number()), max=maybe(number()), tensors=whole(), benign=whole(),
+    depth=whole(), has_inner={"type": "boolean"},
 )  # fmt: skip
 
 ROUTES = (

@@ -41,7 +41,8 @@ def tensors(asked: Asked) -> dict[str, Any] | Answer:
         if asked["at"] is not None:
             header["at"] = found.place_of(asked["at"])
         if asked["map"]:
-            header["map"] = found.bad_places(asked["map"], listings.bad)
+            bad = listings.harmful(asked.trace.harmless(process))
+            header["map"] = found.bad_places(asked["map"], bad)
         positions = found.positions(asked["offset"], asked["limit"])
         table = tensor_page(asked.trace.scene(process).read, positions)
     if asked["format"] == "columns":
@@ -52,8 +53,11 @@ def tensors(asked: Asked) -> dict[str, Any] | Answer:
 def _wanted(asked: Asked, process: int) -> Wanted:
     names = ("where", "step", "run", "execution", "graph", "op", "sort")
     wanted = {name: asked[name] for name in names} | {"descending": asked["desc"]}
-    if asked["file"]:
-        wanted["ops"] = ops_of_line(asked.trace, process, asked["file"], asked["line"])
+    made = ops_of_line(asked.trace, process, asked["file"], asked["line"]) if asked["file"] else None
+    if asked["layer"]:
+        layer = asked.trace.groups(process).ops_of_layer(asked["layer"])
+        made = layer if made is None else tuple(op for op in layer if op in made)
+    wanted["ops"] = made
     return Wanted(**wanted)
 
 
@@ -135,12 +139,13 @@ ROUTES = (
             Parameter("op", "only of this op"),
             Parameter("file", "only of ops that this file made", "text", default=""),
             Parameter("line", "and of these only those of this line"),
+            Parameter("layer", "only of ops of this layer", "text", default=""),
             Parameter("sort", "what to sort by", "text", default="seq", choices=SORT_KEYS),
             Parameter("desc", "1: the greatest first", "truth", default=False),
             OFFSET,
             LIMIT,
             Parameter("at", "an event: where it stands in the listing comes as `at`"),
-            Parameter("map", "how many parts: how many bad ones each part of the listing has", most=2000, default=0),
+            Parameter("map", "how many parts: how many harmful ones each part has", most=2000, default=0),
             Parameter("format", "json or columns", "text", default="json", choices=("json", "columns")),
         ),
     ),

@@ -1,0 +1,84 @@
+"""The table of tensors by group: steps, runs, layers or phases with their health; a group's rows are a listing."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from tdbg.query.groups import BY, Group, Grouped
+from tdbg.query.tensor_listing import Wanted
+from tdbg.web.route import (
+    LIMIT,
+    OFFSET,
+    PROCESS,
+    Answer,
+    Asked,
+    Parameter,
+    Route,
+    listing,
+    maybe,
+    record,
+    text,
+    whole,
+)
+from tdbg.web.routes.program import HEALTH
+from tdbg.web.routes.tensors import WHERE, ops_of_line
+
+_FIELDS = ("key", "label", "rows", "bad", "benign", "nan", "inf", "min", "max", "first_bad_seq")
+
+
+def groups(asked: Asked) -> dict[str, Any] | Answer:
+    process, trace = asked.process(), asked.trace
+    with trace.lock:
+        ops = ops_of_line(trace, process, asked["file"], asked["line"]) if asked["file"] else None
+        wanted = Wanted(where=asked["where"], execution=asked["execution"], ops=ops)
+        found = trace.groups(process).find(asked["by"], wanted)
+        if asked["format"] == "csv":
+            return _csv(found.page(0, len(found)), f"{trace.id}-by-{asked['by']}.csv")
+        return {
+            "by": asked["by"],
+            "total": len(found),
+            "at": found.place_of_key(asked["key"]) if asked["key"] else _place(found, asked["at"]),
+            "groups": [group.as_dict() for group in found.page(asked["offset"], asked["limit"])],
+        }
+
+
+def _place(found: Grouped, seq: int | None) -> int | None:
+    return None if seq is None else found.place_of(seq)
+
+
+def _csv(found: list[Group], file: str) -> Answer:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, _FIELDS, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(group.as_dict() for group in found)
+    return Answer(out.getvalue().encode(), "text/csv; charset=utf-8", file)
+
+
+ROUTES = (
+    Route(
+        "/api/t/{trace}/groups",
+        "Tensors by step, run, layer or phase: how many, how many bad ones, and their range",
+        groups,
+        record(
+            by={"enum": list(BY)},
+            total=whole(),
+            at=maybe(whole()),
+            groups=listing(record(key=text("a step, an execution, or a name"), label=text(), **HEALTH)),
+        ),
+        (
+            PROCESS,
+            Parameter("by", "what makes a group", "text", default="step", choices=BY),
+            WHERE,
+            Parameter("execution", "only of this execution", least=-1),
+            Parameter("file", "only of ops that this file made", "text", default=""),
+            Parameter("line", "and of these only those of this line"),
+            OFFSET,
+            LIMIT,
+            Parameter("at", "an event: the place of its group comes as `at`"),
+            Parameter("key", "a group: its place comes as `at`", "text", default=""),
+            Parameter("format", "json or csv, which has all groups", "text", default="json", choices=("json", "csv")),
+        ),
+    ),
+)
