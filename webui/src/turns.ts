@@ -4,7 +4,7 @@
 // the verdict, and behind it what belongs to it. Answers that may take seconds on a large trace are slow: only two at a
 // time, for a browser has six connections to a server, one of them is for events, and scrolling never waits for them.
 
-const FIRST = /\/(traces|overview|tensors)(\?|$)/;
+const FIRST = /\/(traces|overview|tensors|groups)(\?|$)/;
 const VERDICT = 0;
 const SLOW = [/\/verdict(\?|$)/, /\/(lineage|diff)(\?|$)/, /\/alerts(\?|$)/, /\/(loss|gradients)(\?|$)/];
 const BEHIND_VERDICT = 2; // this rank, and those after it
