@@ -198,6 +198,34 @@ def test_serve_says_its_address_takes_the_next_port_and_ends_by_ctrl_c(tmp_path:
     assert "Traceback" not in out + said
 
 
+def test_ctrl_c_ends_it_while_a_page_listens_and_waits_for_answers(tmp_path: Path) -> None:
+    write_trace(tmp_path / "one.tdbg")
+    server = start("serve", "--no-browser", "--port", "0", "one.tdbg", cwd=tmp_path)
+    assert server.stdout
+    port, token = re.findall(r":(\d+)/\?token=([\w-]+)", server.stdout.readline())[0]
+    connections = {
+        path: http.client.HTTPConnection("127.0.0.1", int(port), timeout=PATIENCE)
+        for path in ("/api/events", "/api/t/one/overview", "/api/t/one/verdict")
+    }
+    for path, connection in connections.items():
+        connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
+    listening = connections["/api/events"].getresponse()
+    assert listening.readline().startswith(b"retry")
+    connections["/api/t/one/overview"].getresponse().read()
+    server.send_signal(signal.SIGINT)
+    out, said = server.communicate(timeout=PATIENCE)
+    assert server.returncode == 0
+    assert (out + said).strip() == ""
+    for connection in connections.values():
+        connection.close()
+    again = start("serve", "--no-browser", "--port", port, "one.tdbg", cwd=tmp_path)
+    assert again.stdout
+    assert f":{port}/" in again.stdout.readline()  # the port is free
+    again.send_signal(signal.SIGINT)
+    assert again.communicate(timeout=PATIENCE)[1].strip() == ""
+    assert again.returncode == 0
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

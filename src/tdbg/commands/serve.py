@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
@@ -49,7 +51,17 @@ class Command(BaseCommand):
             print(file=sys.stderr)
         finally:
             server.close()
+        _leave_threads()
         return 0
+
+
+def _leave_threads() -> None:
+    """Ends the process where pages still listen or wait for answers: their threads cannot be ended, and while one is
+    inside DuckDB the interpreter would complain at length of what it cannot free."""
+    if threading.active_count() > 1:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def _places(given: list[str]) -> tuple[list[Path], list[Path]]:

@@ -96,6 +96,7 @@ class TensorListings:
     def find(self, wanted: Wanted) -> TensorListing:
         if wanted.sort not in SORT_KEYS:
             raise TdbgError(f"tensors cannot be sorted by {wanted.sort!r}; they can by {', '.join(SORT_KEYS)}")
+        wanted = replace(wanted, where=wanted.where.strip())
         if wanted not in self._known:
             self._known[wanted] = self._make(wanted)
         self._known.move_to_end(wanted)
@@ -198,7 +199,7 @@ class TensorListings:
 
     def _conditions(self, wanted: Wanted) -> tuple[list[str], list[Any]]:
         conditions, parameters = [], []
-        if wanted.where.strip():
+        if wanted.where:
             expression = expressions.parse(wanted.where)
             answer = expression.sql()
             conditions.append(f"({answer.sql})")

@@ -112,6 +112,7 @@ def test_orders(scene: TraceScene, rows: list[dict[str, Any]]) -> None:
     names = ["b", "a", "c"]
     by_name = [row["seq"] for row in sorted(rows, key=lambda row: names[row["op"]])]
     assert listed(scene, Wanted(sort="name")) == by_name
+    assert listed(scene, Wanted(where="  ", sort="name")) == by_name
     assert listed(scene, Wanted(descending=True)) == [row["seq"] for row in reversed(rows)]
     assert listed(scene, Wanted(op=1, descending=True)) == [row["seq"] for row in reversed(rows) if row["op"] == 1]
 

@@ -14,7 +14,7 @@ from store_rows import SOURCE, columns, new_writer, tensor_columns
 
 from tdbg.errors import TdbgError
 from tdbg.model import DType
-from tdbg.store import tables, tensors
+from tdbg.store import segments, tables, tensors
 from tdbg.store.reader import Trace
 from tdbg.store.sql import check_is_query
 
@@ -55,6 +55,36 @@ def test_rollups_equal_group_bys(tmp_path: Path, options: dict) -> None:
     by_step = connection.execute(f"SELECT process, step, {always} FROM tensors GROUP BY ALL ORDER BY ALL").fetchall()
     assert [tuple(row.values()) for row in trace.rollup("ops").to_pylist()] == by_op
     assert [tuple(row.values()) for row in trace.rollup("steps").to_pylist()] == by_step
+
+
+def test_readers_of_a_growing_trace_share_what_never_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, looked, checksum = tmp_path / "run.tdbg", [], segments.checksum
+    monkeypatch.setattr(segments, "checksum", lambda file: looked.append(file.name) or checksum(file))
+    writer = new_writer(path, segment_bytes=25_000)
+
+    def add(batches: range) -> None:
+        for batch in batches:
+            writer.append("tensors", tensor_columns(200, batch * 200))
+            writer.append("steps", columns("steps", 1, batch))
+            writer.flush()
+            writer.seal_if_large()
+
+    add(range(4))
+    one = Trace.open(path)
+    one.connect()
+    one.rollup("ops")
+    one.table("steps")
+    add(range(4, 8))
+    other = one.another()
+    for reader in (other, one):
+        reader.connect()
+    assert len(looked) == len(set(looked)) > 2
+    alone = Trace.open(path)
+    for reader in (other, one):
+        assert reader.row_count("tensors") == 1600
+        assert reader.table("steps").equals(alone.table("steps"))
+        for kind in ("ops", "steps"):
+            assert reader.rollup(kind).equals(alone.rollup(kind))
 
 
 @STATES
