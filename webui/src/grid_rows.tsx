@@ -6,7 +6,7 @@ import { count, plural } from "./format";
 import { openKeys } from "./groups";
 import { isGrouped, type Line } from "./lines";
 import type { Group } from "./program_types";
-import { COLUMNS, tensorName } from "./table_columns";
+import { tensorName, type TableColumn } from "./table_columns";
 import { hashOf, NOTHING, view, viewed, type View } from "./view";
 
 /** What choosing a row changes. */
@@ -22,7 +22,7 @@ export function chosen({ page, row }: { page: Page; row: number }): Partial<View
 export interface Drawn {
   row: number; // its line
   tracks: string;
-  columns: typeof COLUMNS;
+  columns: TableColumn[];
   isActive: boolean;
   onChoose: (row: number) => void;
 }
