@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import { ofTrace } from "./api";
 import { alerted, process, verdict } from "./focus";
 import { count, fileName } from "./format";
+import { about, ofOp } from "./kin";
 import { useLoad } from "./load";
 import { processName, when } from "./moments";
 import { Pane, Show } from "./panes";
@@ -185,6 +186,7 @@ function AlertLink({ row }: { row: AlertRow }) {
     <a
       href={hashOf(to)}
       aria-current={isChosen}
+      {...about(row.process === process.value ? [ofOp(row.op)] : [])}
       title={row.benign ?? row.text}
       onClick={(event) => {
         event.preventDefault();

@@ -5,6 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
 import { chosenExecution, isJudged } from "./focus";
 import { count, fileName, plural } from "./format";
+import { about, ofCall, ofOp, ofPlace } from "./kin";
 import { useLoad } from "./load";
 import { hasRuns, runOf, when } from "./moments";
 import { Pane, Show } from "./panes";
@@ -160,6 +161,7 @@ function Box({ row, isFirst }: { row: Execution; isFirst: boolean }) {
   return (
     <button
       class={`box ${row.kind}${run !== null ? " run" : ""}${harmful ? " bad" : row.bad ? " benign" : ""}`}
+      {...about([ofCall(row.execution)], [ofOp(row.op), ...(row.file ? [ofPlace(row.file, row.line)] : [])])}
       aria-pressed={isChosen}
       tabIndex={isFirst || isChosen ? 0 : -1}
       title={said}

@@ -4,6 +4,7 @@ import { numberAt, textAt, type Page } from "./columns";
 import { harmlessOps, relatedSeqs } from "./focus";
 import { count, plural } from "./format";
 import { openKeys } from "./groups";
+import { about, ofCall, ofOp, scopesOf } from "./kin";
 import { isGrouped, type Line } from "./lines";
 import type { Group } from "./program_types";
 import { tensorName, type TableColumn } from "./table_columns";
@@ -119,6 +120,10 @@ export function Row({
       id={`row-${row}`}
       class={kind}
       role="row"
+      {...about(
+        [ofOp(numberAt(page, "op", at) ?? -1)],
+        [ofCall(numberAt(page, "execution", at) ?? -1), ...scopesOf(textAt(page, "name", at))],
+      )}
       aria-level={isGrouped.value ? 2 : undefined}
       aria-rowindex={row + 1}
       aria-selected={isChosen}

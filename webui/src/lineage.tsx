@@ -3,6 +3,7 @@
 import { ofTrace } from "./api";
 import { count, fileName, fromWire, number } from "./format";
 import { harmlessOps } from "./focus";
+import { about, ofOp, ofPlace } from "./kin";
 import { useLoad } from "./load";
 import { when } from "./moments";
 import { Show } from "./panes";
@@ -32,6 +33,7 @@ export function LineagePane() {
               <li key={at}>
                 <a
                   href={hashOf(to)}
+                  {...about([ofOp(stop.op)], stop.file ? [ofPlace(stop.file, stop.line)] : [])}
                   aria-current={stop.seq === viewed.seq.value}
                   title={`event #${count(stop.seq)}`}
                   onClick={(event) => {

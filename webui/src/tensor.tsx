@@ -6,6 +6,7 @@ import { OfExecution, TensorsOfOp } from "./choices";
 import { harmlessOps, tensor } from "./focus";
 import { count, fromWire, number, shape as shapeText } from "./format";
 import { HeatMap, kindOf } from "./heat_map";
+import { about, ofOp } from "./kin";
 import { useLoad } from "./load";
 import { when } from "./moments";
 import { Show } from "./panes";
@@ -99,6 +100,7 @@ function Around({ data }: { data: TensorDetail }) {
             <a
               href={hashOf(to)}
               title="Look at this input"
+              {...about([ofOp(input.op)])}
               onClick={(event) => {
                 event.preventDefault();
                 go(to);

@@ -1,4 +1,5 @@
-"""A graph that a Session only evaluates: eight runs of two kinds, and no training step. The sixth is fed a negative number."""
+"""A graph that a Session only evaluates: eight runs of two kinds, and no training step. The sixth is fed a negative
+number."""
 
 import numpy as np
 import tensorflow as tf
