@@ -1,12 +1,19 @@
-"""The process of a server in; the same with an allocator that gives back what is no longer needed, out."""
+"""The process of a server in; the same with allocators that keep little of what is no longer needed, out."""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+
+_ARENAS = -8  # M_ARENA_MAX of glibc's mallopt
+
 
 def keep_little() -> None:
-    """For a process of tdbg's own. Arrow's usual allocator keeps the buffers of each thread that ever read a column,
-    and a server has a thread for each connection."""
+    """For a process of tdbg's own. Both Arrow's usual allocator and that of the C library keep memory for each thread
+    that ever used some, and a server has a thread for each connection."""
     import pyarrow as pa
 
     if "jemalloc" in pa.supported_memory_backends():
         pa.set_memory_pool(pa.jemalloc_memory_pool())
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # another C library
+        ctypes.CDLL(None).mallopt(_ARENAS, 2)
