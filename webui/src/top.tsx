@@ -120,29 +120,33 @@ function chooseRun(to: number, replaces: boolean): void {
   if (execution !== null) go({ ...NOTHING, execution }, replaces);
 }
 
+const chosenStep = () => viewed.step.value;
+const chosenRun = () => runOf(chosenExecution.value);
+
 /** Training steps; the runs of a Session that trains nothing. */
 function MomentSlider() {
   const runs = onlyRuns.value;
-  if (runs) return <Slider word="run" {...runs} chosen={runOf(chosenExecution.value)} choose={chooseRun} />;
+  if (runs) return <Slider word="run" {...runs} current={chosenRun} choose={chooseRun} />;
   const all = steps.value;
   if (!all) return <span class="slider dim">no steps</span>;
-  return <Slider word="step" first={all.first} last={all.last} chosen={viewed.step.value} choose={chooseStep} />;
+  return <Slider word="step" first={all.first} last={all.last} current={chosenStep} choose={chooseStep} />;
 }
 
 interface SliderProps {
   word: string;
   first: number;
   last: number;
-  chosen: number | null;
+  current: () => number | null;
   choose: (to: number, replaces: boolean) => void;
 }
 
-function Slider({ word, first, last, chosen, choose }: SliderProps) {
+function Slider({ word, first, last, current, choose }: SliderProps) {
+  const chosen = current();
   useEffect(() => {
-    const moved = (event: Event) => choose((chosen ?? first - 1) + (event as CustomEvent<number>).detail, false);
+    const moved = (event: Event) => choose((current() ?? first - 1) + (event as CustomEvent<number>).detail, false);
     document.addEventListener("tdbg-step", moved);
     return () => document.removeEventListener("tdbg-step", moved);
-  }, [chosen, first, choose]);
+  }, [first, current, choose]);
   return (
     <div class="slider" role="group" aria-label={`Chosen ${word}`}>
       <label for="step-number">{word}</label>
