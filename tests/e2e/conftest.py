@@ -18,13 +18,16 @@ import tdbg
 
 ROOT = Path(__file__).parents[2]
 ARTEFACTS = Path(__file__).parent / "artefacts"
-_LAYERS = str(Path(__file__).parent / "programs" / "layers.py")
+_PROGRAMS = Path(__file__).parent / "programs"
+_LAYERS = str(_PROGRAMS / "layers.py")
 _RUNS = {
     "tutorial": [str(ROOT / "examples" / "debugger_v2_tutorial.py")],
     "healthy": [str(ROOT / "examples" / "healthy.py")],
     "session": [str(ROOT / "examples" / "session.py")],
     "slow": ["--mode", "full", _LAYERS, "0.05"],
     "fast": ["--mode", "full", _LAYERS, "0.5"],
+    "two": [str(_PROGRAMS / "two_processes.py")],
+    "inference": [str(_PROGRAMS / "inference.py")],
 }
 
 

@@ -145,6 +145,32 @@ def test_an_error_is_the_cell_s_own(kernel, folder):
     assert kernel.run("x.shape").status == "ok"  # what it assigned is there
 
 
+def test_a_cell_with_await(kernel, folder):
+    """It runs on the kernel's event loop, and what it awaits is recorded as everything else."""
+    kernel.run("import asyncio, tensorflow as tf\nasync def later(x):\n    await asyncio.sleep(0)\n    return x")
+    cell = kernel.run(
+        "%%tdbg -o awaited.tdbg\nx = await later(tf.constant([0.0]))\n"
+        "task = asyncio.get_running_loop().create_task(later(5))\n"
+        "y = tf.math.log(x)\nawait task\n"
+    )
+    assert cell.status == "ok" and not cell.error
+    assert "5" in cell.plain  # the value of its last expression
+    verdict = next(text for text in cell.plain if "first bad value" in text)
+    assert re.search(r"-> <cell \d+>:4 +y = tf.math.log\(x\)", verdict)
+    assert kernel.run("(float(y[0]), 'tdbg' in str(task))").plain == ["(-inf, False)"]
+
+    failed = kernel.run("%%tdbg -o awaited_failed.tdbg\nz = await later(1)\n\n1 / 0\n")
+    assert failed.status == "error" and "ZeroDivisionError" in failed.error and "4 1 / 0" in failed.error
+    assert "tdbg/notebook" not in failed.error
+    ended = kernel.run("%tdbg off")
+    assert "nothing is being recorded" in ended.error + ended.text
+    plain = kernel.run("%%tdbg -o plain.tdbg\nasync def inner():\n    await later(1)\ntf.math.log(tf.zeros([1]))\n")
+    assert plain.status == "ok" and any("first bad value" in text for text in plain.plain)
+    kernel.run("%autoawait off")
+    assert "SyntaxError" in kernel.run("%%tdbg -o never.tdbg\nawait later(1)\n").error
+    kernel.run("%autoawait asyncio")
+
+
 def test_on_and_off_and_the_rest(kernel, folder):
     assert kernel.run("%tdbg on -o several.tdbg --mode full").status == "ok"
     kernel.run("a = tf.constant([4.0])")

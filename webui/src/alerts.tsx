@@ -2,9 +2,11 @@
 
 import { useEffect } from "preact/hooks";
 import { ofTrace } from "./api";
-import { alerted, verdict } from "./focus";
+import { alerted, process, verdict } from "./focus";
 import { count, fileName } from "./format";
+import { about, ofOp } from "./kin";
 import { useLoad } from "./load";
+import { processName, when } from "./moments";
 import { Pane, Show } from "./panes";
 import type { AlertRow, Alerts, HealthAlert } from "./types";
 import { go, hashOf, NOTHING, view, viewed, type View } from "./view";
@@ -178,12 +180,13 @@ function HealthLink({ alert }: { alert: HealthAlert }) {
 
 function AlertLink({ row }: { row: AlertRow }) {
   const to = toAlert(row);
-  const isChosen = row.seq >= 0 && row.seq === viewed.seq.value;
+  const isChosen = row.seq >= 0 && row.seq === viewed.seq.value && row.process === process.value;
   const { mark, look } = KINDS[row.benign === null ? row.kind : "benign"] ?? KINDS.health!;
   return (
     <a
       href={hashOf(to)}
       aria-current={isChosen}
+      {...about(row.process === process.value ? [ofOp(row.op)] : [])}
       title={row.benign ?? row.text}
       onClick={(event) => {
         event.preventDefault();
@@ -196,7 +199,7 @@ function AlertLink({ row }: { row: AlertRow }) {
       <span class="two">
         <span class="clip">{row.text}</span>
         <span class="dim clip">
-          step {count(row.step)}
+          {[processName(row.process), when(row.step, row.execution)].filter(Boolean).join(" · ")}
           {row.file ? ` · ${fileName(row.file)}:${row.line}` : ""}
         </span>
       </span>

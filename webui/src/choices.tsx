@@ -1,9 +1,10 @@
 // An op or an execution is chosen, but no tensor yet: what it computed, to choose from.
 
 import { ofTrace } from "./api";
-import { chosenOp, execution } from "./focus";
+import { chosenOp, execution, harmlessOps } from "./focus";
 import { count, fromWire, number, plural } from "./format";
 import { useLoad } from "./load";
+import { runOf, when } from "./moments";
 import { Show } from "./panes";
 import type { ExecutionDetail, Tensor } from "./types";
 import { go, hashOf, NOTHING, viewed } from "./view";
@@ -47,11 +48,18 @@ function Called({ data }: { data: ExecutionDetail }) {
     <>
       <p class="facts">
         <b class="mono">{data.label.replace(/^__(inference|forward|backward)_/, "")}</b>{" "}
-        <span class="tag">{data.kind === "function" ? "call of a function" : "eager op"}</span>{" "}
-        <span class="dim">
-          step {count(data.step)}, execution {count(data.execution)}
+        <span class="tag">
+          {runOf(data.execution) !== null
+            ? "run of a Session"
+            : data.kind === "function"
+              ? "call of a function"
+              : "eager op"}
         </span>{" "}
-        {data.bad > 0 && <span class="tag bad">● {plural(data.bad, "bad tensor")}</span>}{" "}
+        <span class="dim">
+          {when(data.step, data.execution)}, execution {count(data.execution)}
+        </span>{" "}
+        {data.bad > data.benign && <span class="tag bad">● {plural(data.bad - data.benign, "bad tensor")}</span>}{" "}
+        {data.benign > 0 && <span class="tag">○ {plural(data.benign, "benign tensor")}</span>}{" "}
         <button
           onClick={() =>
             go({
@@ -107,11 +115,11 @@ function TensorLinks({ rows }: { rows: Tensor[] }) {
                 {row.name}:{row.slot}
               </span>{" "}
               <span class="dim">
-                step {count(row.step)}
+                {when(row.step, row.execution)}
                 {row.iteration >= 0 ? ` ↻${row.iteration}` : ""}
               </span>
               {row.bad ? (
-                <span class="tag bad">{bad || "bad"}</span>
+                <span class={`tag ${harmlessOps.value.has(row.op) ? "benign" : "bad"}`}>{bad || "bad"}</span>
               ) : (
                 <span class="dim">
                   {number(fromWire(row.min))} … {number(fromWire(row.max))}

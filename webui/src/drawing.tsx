@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { about } from "./kin";
 import { place, textWidth, type Edge } from "./graph_layout";
 import { saveSvg } from "./saving";
 
@@ -17,6 +18,7 @@ export interface Drawn {
   hint: string;
   href: string;
   onOpen: () => void;
+  is: string; // what it is about: see kin.ts
 }
 
 const LONGEST = 26;
@@ -84,6 +86,7 @@ export function Drawing({ name, nodes, edges }: { name: string; nodes: Drawn[]; 
               <a
                 key={node.id}
                 href={node.href}
+                {...about([node.is])}
                 class={`node${node.isChosen ? " chosen" : ""}`}
                 aria-current={node.isChosen || undefined}
                 onClick={(event) => {

@@ -5,7 +5,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
 import { chosenExecution, isJudged } from "./focus";
 import { count, fileName, plural } from "./format";
+import { about, ofCall, ofOp, ofPlace } from "./kin";
 import { useLoad } from "./load";
+import { hasRuns, runOf, when } from "./moments";
 import { Pane, Show } from "./panes";
 import { useSize } from "./size";
 import type { Execution } from "./types";
@@ -18,6 +20,7 @@ interface Answer {
 }
 
 const BOX = 20;
+const RUN = 36; // wide enough for a number
 const MOST = 5000;
 
 export function Executions() {
@@ -26,7 +29,7 @@ export function Executions() {
   const first = useSignal(0);
   const isBad = useSignal(false);
   const fits = useSignal(30);
-  fits.value = Math.max(4, Math.min(MOST, Math.floor((width - 16) / BOX)));
+  fits.value = Math.max(4, Math.min(MOST, Math.floor((width - 16) / (hasRuns.value ? RUN : BOX))));
   const loaded = useLoad<Answer>(
     () =>
       viewed.trace.value &&
@@ -69,13 +72,13 @@ export function Executions() {
     else if (next < 0) move(-fits.value);
     (boxes[Math.max(0, Math.min(boxes.length - 1, next))] ?? boxes[0])?.focus();
   };
-  const shown = loaded.data
-    ? `${count(first.value)}–${count(first.value + loaded.data.rows.length - 1)} of ${count(total)}`
-    : "";
+  const executions = loaded.data?.rows ?? [];
+  const numberAt = (at: number) => runOf(executions[at]?.execution ?? null) ?? first.value + at;
+  const shown = loaded.data ? `${count(numberAt(0))}–${count(numberAt(executions.length - 1))} of ${count(total)}` : "";
   return (
     <Pane
       id="executions"
-      title="Python executions"
+      title={hasRuns.value ? "Session runs" : "Python executions"}
       count={total ? shown : ""}
       fixed="70px"
       actions={
@@ -126,7 +129,7 @@ export function Executions() {
                   <span class="dim">
                     {isBad.value
                       ? "No execution held bad values that did harm."
-                      : "No Python execution was recorded: a Session runs whole graphs, see its runs above."}
+                      : "No Python execution was recorded."}
                   </span>
                 )}
               </div>
@@ -151,19 +154,21 @@ export function Executions() {
 
 function Box({ row, isFirst }: { row: Execution; isFirst: boolean }) {
   const isChosen = row.execution === chosenExecution.value;
+  const run = runOf(row.execution);
   const label = row.label.replace(/^__(inference|forward|backward)_/, "");
   const harmful = row.bad - row.benign;
-  const said = `${row.kind === "function" ? "call of" : "op"} ${label}, step ${count(row.step)}${harmful ? `, ${plural(harmful, "bad tensor")}` : row.bad ? `, ${plural(row.bad, "benign tensor")}` : ""}${row.file ? `, ${fileName(row.file)}:${row.line}` : ""}`;
+  const said = `${run !== null ? label : `${row.kind === "function" ? "call of" : "op"} ${label}, ${when(row.step)}`}${harmful ? `, ${plural(harmful, "bad tensor")}` : row.bad ? `, ${plural(row.bad, "benign tensor")}` : ""}${row.file ? `, ${fileName(row.file)}:${row.line}` : ""}`;
   return (
     <button
-      class={`box ${row.kind}${harmful ? " bad" : row.bad ? " benign" : ""}`}
+      class={`box ${row.kind}${run !== null ? " run" : ""}${harmful ? " bad" : row.bad ? " benign" : ""}`}
+      {...about([ofCall(row.execution)], [ofOp(row.op), ...(row.file ? [ofPlace(row.file, row.line)] : [])])}
       aria-pressed={isChosen}
       tabIndex={isFirst || isChosen ? 0 : -1}
       title={said}
       aria-label={said}
       onClick={() => go({ ...NOTHING, execution: row.execution, step: row.step >= 0 ? row.step : viewed.step.value })}
     >
-      {label.slice(0, 1) || "?"}
+      {run !== null ? count(run) : label.slice(0, 1) || "?"}
     </button>
   );
 }

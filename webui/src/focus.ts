@@ -15,7 +15,8 @@ const inTrace = (path: string, query: Record<string, number | string | null> = {
 
 /** The trace whose alerts are here: they take a while, and a timeline that was asked for before lacks them. */
 export const alerted = signal("");
-export const hasAlerts = () => alerted.value === viewed.trace.value;
+/** What a timeline depends on besides its address: alerts and harm are told late. */
+export const told = () => `${alerted.value === viewed.trace.value} ${isJudged.value}`;
 
 const loads = {
   traces: load<TraceEntry[]>(
@@ -23,7 +24,7 @@ const loads = {
     () => listed.value,
   ),
   overview: load<Overview>(() => inTrace("overview", { process: viewed.process.value })),
-  timeline: load<Timeline>(() => inTrace("timeline", { process: viewed.process.value, buckets: PARTS }), hasAlerts),
+  timeline: load<Timeline>(() => inTrace("timeline", { process: viewed.process.value, buckets: PARTS }), told),
   verdict: load<Verdict>(() => inTrace("verdict")),
   tensor: load<TensorDetail>(() =>
     viewed.seq.value === null ? "" : inTrace("tensor", { process: viewed.process.value, seq: viewed.seq.value }),
@@ -51,12 +52,6 @@ export const op = loads.op.found;
 export const steps = computed(() => {
   const { data } = timeline.value;
   return data && data.steps > 0 ? { first: data.first ?? 0, last: data.last ?? 0, count: data.steps } : null;
-});
-
-/** The verdict is there, and all bad values of the run did no harm. */
-export const isHarmless = computed(() => {
-  const { data } = verdict.value;
-  return !!data && data.origins.length === 0 && data.benign.length > 0;
 });
 
 /** Whether the verdict is there, which tells what did no harm. */

@@ -10,7 +10,7 @@ import { rows } from "./rows";
 import { Scrollbar } from "./scrollbar";
 import { clampTop, topToShow, wheelRows, type Track } from "./scroller";
 import { useSize } from "./size";
-import { COLUMNS } from "./table_columns";
+import { columnsFor } from "./table_columns";
 import { go, viewed } from "./view";
 
 const ROW = 22;
@@ -91,7 +91,7 @@ export function Grid() {
     return () => element.removeEventListener("wheel", wheel);
   });
 
-  const columns = COLUMNS.filter((column) => size.width >= (column.least ?? 0));
+  const columns = columnsFor(size.width);
   const tracks = `${Math.max(38, (count(total).length + 1) * DIGIT)}px minmax(90px, 1.3fr) ${columns.map((column) => column.width).join(" ")}`;
   const numbers = Array.from({ length: Math.max(0, shown) }, (_, at) => first + at);
   return (

@@ -4,9 +4,10 @@ import { numberAt, textAt, type Page } from "./columns";
 import { harmlessOps, relatedSeqs } from "./focus";
 import { count, plural } from "./format";
 import { openKeys } from "./groups";
+import { about, ofCall, ofOp, scopesOf } from "./kin";
 import { isGrouped, type Line } from "./lines";
 import type { Group } from "./program_types";
-import { COLUMNS, tensorName } from "./table_columns";
+import { tensorName, type TableColumn } from "./table_columns";
 import { hashOf, NOTHING, view, viewed, type View } from "./view";
 
 /** What choosing a row changes. */
@@ -22,7 +23,7 @@ export function chosen({ page, row }: { page: Page; row: number }): Partial<View
 export interface Drawn {
   row: number; // its line
   tracks: string;
-  columns: typeof COLUMNS;
+  columns: TableColumn[];
   isActive: boolean;
   onChoose: (row: number) => void;
 }
@@ -119,6 +120,10 @@ export function Row({
       id={`row-${row}`}
       class={kind}
       role="row"
+      {...about(
+        [ofOp(numberAt(page, "op", at) ?? -1)],
+        [ofCall(numberAt(page, "execution", at) ?? -1), ...scopesOf(textAt(page, "name", at))],
+      )}
       aria-level={isGrouped.value ? 2 : undefined}
       aria-rowindex={row + 1}
       aria-selected={isChosen}

@@ -5,6 +5,7 @@ import { render as put } from "preact";
 import { App } from "./app";
 import { startFocus } from "./focus";
 import { listenToKeys } from "./keys";
+import { markKin } from "./kin";
 import { listen } from "./live";
 import { groups } from "./groups";
 import { rows } from "./rows";
@@ -21,6 +22,7 @@ export function render(): void {
   groups.start();
   listenToKeys();
   listen();
+  markKin(document.body);
   put(<App />, document.body);
 }
 

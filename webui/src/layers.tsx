@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { ofTrace } from "./api";
 import { isJudged } from "./focus";
 import { count, fromWire, number, plural } from "./format";
+import { about, ofScope } from "./kin";
 import { useLoad } from "./load";
 import { Pane, Show } from "./panes";
 import type { Layer } from "./program_types";
@@ -99,6 +100,7 @@ function Tree({ layers, curves }: { layers: Layer[]; curves: CurveOfSteps[] }) {
             )}
             <button
               class="name"
+              {...about([ofScope(layer.name)])}
               aria-pressed={viewed.where.value === filter}
               title={`${layer.name}: ${count(layer.rows)} tensors of ${count(layer.ops)} ops, from ${number(fromWire(layer.min))} to ${number(fromWire(layer.max))}; click: only these`}
               onClick={() => go({ where: viewed.where.value === filter ? "" : filter, only: false })}

@@ -2,7 +2,10 @@
 
 import { ofTrace } from "./api";
 import { count, fileName, fromWire, number } from "./format";
+import { harmlessOps } from "./focus";
+import { about, ofOp, ofPlace } from "./kin";
 import { useLoad } from "./load";
+import { when } from "./moments";
 import { Show } from "./panes";
 import type { Way } from "./types";
 import { go, hashOf, NOTHING, viewed, type View } from "./view";
@@ -30,6 +33,7 @@ export function LineagePane() {
               <li key={at}>
                 <a
                   href={hashOf(to)}
+                  {...about([ofOp(stop.op)], stop.file ? [ofPlace(stop.file, stop.line)] : [])}
                   aria-current={stop.seq === viewed.seq.value}
                   title={`event #${count(stop.seq)}`}
                   onClick={(event) => {
@@ -44,10 +48,10 @@ export function LineagePane() {
                     <span class="clip">
                       <b class="mono">{stop.tensor}</b>{" "}
                       <span class="dim">
-                        {stop.op_type}, step {count(stop.step)}
+                        {stop.op_type}, {when(stop.step, stop.execution)}
                       </span>{" "}
                       {stop.bad ? (
-                        <span class="tag bad">{stop.bad}</span>
+                        <span class={`tag ${harmlessOps.value.has(stop.op) ? "benign" : "bad"}`}>{stop.bad}</span>
                       ) : (
                         <span class="dim">
                           {number(fromWire(stop.min))} … {number(fromWire(stop.max))}

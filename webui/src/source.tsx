@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
 import { isJudged, place } from "./focus";
 import { count, fileName, plural } from "./format";
+import { about, ofOp, ofPlace } from "./kin";
 import { useLoad } from "./load";
 import { Show } from "./panes";
 import type { SourceFiles, SourceLine, SourceText } from "./program_types";
@@ -92,6 +93,7 @@ function Lines({ file, lines, chosen }: { file: string; lines: SourceLine[]; cho
           <div
             key={line.line}
             role="listitem"
+            {...about([ofPlace(file, line.line), ...line.ops.map(ofOp)])}
             ref={isChosen ? here : undefined}
             class={`line${isChosen ? " chosen" : ""}${health && ` ${health}`}`}
             aria-current={isChosen || undefined}

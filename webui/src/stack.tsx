@@ -2,6 +2,7 @@
 
 import { place, stack } from "./focus";
 import { count, fileName } from "./format";
+import { about, ofPlace } from "./kin";
 import { Empty, Pane } from "./panes";
 import { showsLibraries } from "./settings";
 import type { Frame } from "./types";
@@ -77,6 +78,7 @@ function FrameLink({ frame }: { frame: Frame }) {
     <a
       href={hashOf(to)}
       aria-current={isShown}
+      {...about([ofPlace(frame.file, frame.line)])}
       class={frame.is_user ? "mine" : "dim"}
       title={`${frame.file}:${frame.line}`}
       onClick={(event) => {

@@ -5,6 +5,7 @@ import { between, colour } from "./colours";
 import { Drawing, type Drawn } from "./drawing";
 import { chosenOp, harmlessOps, isJudged, op, tensor } from "./focus";
 import { count, fromWire, number, plural } from "./format";
+import { ofOp, ofScope } from "./kin";
 import { useLoad } from "./load";
 import { Pane, Show } from "./panes";
 import type { Graphs, Health, OpDetail, OpFacts, Scope, Thing } from "./program_types";
@@ -121,6 +122,7 @@ function Neighbours({ data }: { data: OpDetail }) {
       hint: `${node.type} ${node.name}: ${said}`,
       href: hashOf(to),
       onOpen: () => go(to),
+      is: ofOp(node.op),
     };
   });
   const edges = data.edges.map((edge) => ({ from: String(edge.from), to: String(edge.to) }));
@@ -318,6 +320,7 @@ function drawnThing(
     hint: `${isScope ? "open the scope" : thing.type} ${thing.name}: ${tell(thing)}`,
     href: hashOf(to),
     onOpen: () => go(to),
+    is: isScope ? ofScope(path) : ofOp(thing.op),
   };
 }
 

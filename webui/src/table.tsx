@@ -7,7 +7,7 @@ import { Grid } from "./grid";
 import { Failure, Pane } from "./panes";
 import { groupsAddress } from "./groups";
 import { isGrouped, lineError } from "./lines";
-import { overview } from "./focus";
+import { hasRuns, onlyRuns, runOf } from "./moments";
 import { exportAddress, rows } from "./rows";
 import { go, view, viewed } from "./view";
 
@@ -97,14 +97,16 @@ function Filter() {
       >
         bad
       </button>
-      <button
-        aria-pressed={only}
-        disabled={viewed.step.value === null}
-        title="Only the chosen step"
-        onClick={() => go({ only: !only })}
-      >
-        this step
-      </button>
+      {!onlyRuns.value && (
+        <button
+          aria-pressed={only}
+          disabled={viewed.step.value === null}
+          title="Only the chosen step"
+          onClick={() => go({ only: !only })}
+        >
+          this step
+        </button>
+      )}
       {made && (
         <button aria-pressed title={`Only what ${made} made; click: all`} onClick={() => go({ made: "" })}>
           {fileName(made)} ×
@@ -112,7 +114,7 @@ function Filter() {
       )}
       {within !== null && (
         <button aria-pressed title="Only what this execution computed; click: all" onClick={() => go({ within: null })}>
-          execution {count(within)} ×
+          {runOf(within) === null ? `execution ${count(within)}` : `run ${count(runOf(within))}`} ×
         </button>
       )}
       <button
@@ -139,7 +141,6 @@ const GROUPS = {
 };
 
 function GroupBy() {
-  const hasRuns = overview.value.data?.moments.kind === "run";
   return (
     <>
       <label class="hidden" for="group">
@@ -153,7 +154,7 @@ function GroupBy() {
       >
         <option value="">no groups</option>
         {Object.entries(GROUPS)
-          .filter(([id]) => id !== "run" || hasRuns)
+          .filter(([id]) => (id !== "run" || hasRuns.value) && (id !== "step" || !onlyRuns.value))
           .map(([id, title]) => (
             <option key={id} value={id}>
               {title}

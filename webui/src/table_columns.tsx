@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { numberAt, textAt, type Page } from "./columns";
 import { brief, count, fromWire, shape } from "./format";
+import { hasRuns, runOf } from "./moments";
 import type { Group } from "./program_types";
 import type { Wire } from "./types";
 
@@ -87,15 +88,28 @@ export function tensorName(page: Page, row: number): string {
   return `${textAt(page, "name", row)}:${numberAt(page, "slot", row) ?? 0}`;
 }
 
-export const COLUMNS: TableColumn[] = [
-  {
-    title: "step",
-    sort: "step",
-    hint: "the training step",
-    width: "34px",
-    kind: "right dim",
-    cell: (page, row) => count(numberAt(page, "step", row)),
-  },
+const STEP: TableColumn = {
+  title: "step",
+  sort: "step",
+  hint: "the training step",
+  width: "34px",
+  kind: "right dim",
+  cell: (page, row) => count(numberAt(page, "step", row)),
+};
+const RUN: TableColumn = {
+  ...STEP,
+  title: "run",
+  sort: "execution",
+  hint: "the run of the Session; constants belong to none",
+  cell: (page, row) => count(runOf(numberAt(page, "execution", row))),
+};
+
+/** Those that a pane of some width has room for. */
+export function columnsFor(width: number): TableColumn[] {
+  return [hasRuns.value ? RUN : STEP, ...COLUMNS].filter((column) => width >= (column.least ?? 0));
+}
+
+const COLUMNS: TableColumn[] = [
   {
     title: "op",
     sort: "type",

@@ -3,10 +3,12 @@
 import { ofTrace } from "./api";
 import { roundTicks } from "./axes";
 import { OfExecution, TensorsOfOp } from "./choices";
-import { tensor } from "./focus";
+import { harmlessOps, tensor } from "./focus";
 import { count, fromWire, number, shape as shapeText } from "./format";
 import { HeatMap, kindOf } from "./heat_map";
+import { about, ofOp } from "./kin";
 import { useLoad } from "./load";
+import { when } from "./moments";
 import { Show } from "./panes";
 import { asRows, fixedIndices, pictureSlice, sliceAt } from "./slices";
 import type { Numbers, TensorDetail, Value } from "./types";
@@ -33,7 +35,7 @@ export function TensorPane() {
             </b>{" "}
             <span class="tag">{data.dtype}</span> <span class="tag">{shapeText(dims(data))}</span>{" "}
             <span class="dim">
-              {data.type}, step {count(data.step)}, event #{count(data.seq)}
+              {data.type}, {when(data.step, data.execution)}, event #{count(data.seq)}
               {data.iteration >= 0 ? `, iteration ${data.iteration}` : ""}
             </span>
           </p>
@@ -98,12 +100,13 @@ function Around({ data }: { data: TensorDetail }) {
             <a
               href={hashOf(to)}
               title="Look at this input"
+              {...about([ofOp(input.op)])}
               onClick={(event) => {
                 event.preventDefault();
                 go(to);
               }}
             >
-              <span class={`tag${input.bad ? " bad" : ""}`}>in {input.index}</span>
+              <span class={`tag${input.bad && !harmlessOps.value.has(input.op) ? " bad" : ""}`}>in {input.index}</span>
               <span class="clip">{input.text.replace(/^input \d+: /, "")}</span>
               {!!input.zero && (
                 <span class="tag zero" title="exact zeros">

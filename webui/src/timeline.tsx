@@ -5,9 +5,10 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
 import { prepare } from "./canvas";
 import { scheme } from "./colours";
-import { goStep, hasAlerts, isHarmless, PARTS, steps, timeline } from "./focus";
+import { goStep, PARTS, told, steps, timeline } from "./focus";
 import { count, number, seconds } from "./format";
 import { useLoad } from "./load";
+import { onlyRuns } from "./moments";
 import { Pane, Show } from "./panes";
 import { savePng } from "./saving";
 import { useSize } from "./size";
@@ -30,7 +31,7 @@ export function Steps() {
         to: viewed.to.value,
         buckets: PARTS,
       }),
-    hasAlerts,
+    told,
   );
   const all = timeline.value;
   const asked = useLoad<Loss>(
@@ -53,7 +54,7 @@ export function Steps() {
       id="steps"
       title="Steps"
       count={
-        steps.value
+        steps.value && !onlyRuns.value
           ? `${count(steps.value.count)}${isZoomed ? ` · ${count(range.first)}–${count(range.last)} shown` : ""}`
           : ""
       }
@@ -76,7 +77,12 @@ export function Steps() {
     >
       <Show loaded={loaded} empty="Training steps appear here.">
         {(data) =>
-          data.parts.length ? (
+          onlyRuns.value ? (
+            <div class="empty">
+              This Session trains nothing, so there are no steps. Its {count(onlyRuns.value.last - onlyRuns.value.first + 1)} runs
+              are below; choose one there or above.
+            </div>
+          ) : data.parts.length ? (
             <Drawing
               canvas={canvas}
               data={data}
@@ -128,12 +134,12 @@ function Drawing({ canvas, data, all, loss, isAwaited, range, whole, show }: Dra
   useLayoutEffect(() => {
     const context = prepare(canvas.current!, size.width, size.height);
     drawLoss(context, loss, isAwaited, place, size.height - BAND - MAP - 24);
-    drawBoxes(context, data.parts, place, size.height - BAND - MAP - 20, isHarmless.value);
+    drawBoxes(context, data.parts, place, size.height - BAND - MAP - 20);
     drawSteps(context, range, place, size);
-    drawMap(context, all.parts, range, whole, size, right, isHarmless.value);
+    drawMap(context, all.parts, range, whole, size, right);
     if (step !== null && step >= range.first && step <= range.last)
       drawChosen(context, place(step), place(step + 1), size);
-  }, [data, all, loss, isAwaited, range.first, range.last, step, size.width, size.height, scheme.value, isHarmless.value]);
+  }, [data, all, loss, isAwaited, range.first, range.last, step, size.width, size.height, scheme.value]);
 
   useEffect(() => {
     const element = canvas.current!;
@@ -225,7 +231,8 @@ function tell(one: Part, loss: number | null): string {
   return [
     one.first === one.last ? `step ${count(one.first)}` : `steps ${count(one.first)}–${count(one.last)}`,
     `${count(one.rows)} tensors`,
-    one.bad ? `${count(one.bad)} ${isHarmless.value ? "benign" : "bad"}` : "",
+    one.bad > one.benign ? `${count(one.bad - one.benign)} bad` : "",
+    one.benign ? `${count(one.benign)} benign` : "",
     ...others.map(([kind, number]) => `${count(number)} ${kind.replace("_", " ")}`),
     loss !== null ? `loss ${number(loss)}` : "",
     one.seconds ? seconds(one.seconds) : "",

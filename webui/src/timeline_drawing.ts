@@ -94,12 +94,11 @@ export function drawBoxes(
   parts: Part[],
   place: (step: number) => number,
   top: number,
-  isHarmless: boolean,
 ): void {
   for (const one of parts) {
     const [from, to] = [place(one.first), place(one.last + 1)];
     const width = Math.max(1, to - from - (to - from > 4 ? 1 : 0));
-    if (one.bad && !isHarmless) {
+    if (one.bad > one.benign) {
       context.fillStyle = colour("--nan");
       context.fillRect(from, top, width, BAND);
       context.fillStyle = colour("--ground");
@@ -145,7 +144,6 @@ export function drawMap(
   whole: Range,
   size: { width: number; height: number },
   right: number,
-  isHarmless: boolean,
 ): void {
   const top = size.height - MAP;
   const place = (step: number) =>
@@ -153,7 +151,7 @@ export function drawMap(
   context.fillStyle = colour("--raised");
   context.fillRect(LEFT, top, right - LEFT, MAP - 2);
   for (const one of parts) {
-    const isBad = one.bad > 0 && !isHarmless;
+    const isBad = one.bad > one.benign;
     if (!isBad && !hasOthers(one)) continue;
     context.fillStyle = colour(isBad ? "--nan" : "--warn");
     context.fillRect(

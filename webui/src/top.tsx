@@ -1,12 +1,13 @@
 // The bar on top: which trace, which process, which step; search, light or dark, help.
 
 import { useEffect } from "preact/hooks";
-import { goStep, overview, steps, traces } from "./focus";
+import { chosenExecution, goStep, overview, steps, traces } from "./focus";
 import { bytes, count } from "./format";
 import { opened } from "./keys";
+import { executionOf, onlyRuns, processName, runOf } from "./moments";
 import { nextTheme } from "./settings";
 import { scheme } from "./colours";
-import { go, START, view, viewed } from "./view";
+import { go, NOTHING, START, viewed, type View } from "./view";
 
 export function Top() {
   const { data } = overview.value;
@@ -30,7 +31,7 @@ export function Top() {
           live
         </span>
       )}
-      <StepSlider />
+      <MomentSlider />
       <span class="space" />
       <button class="search" aria-keyshortcuts="Control+K" onClick={() => (opened.value = "palette")}>
         <span>search or command</span>
@@ -81,6 +82,9 @@ function Chosen() {
   );
 }
 
+/** What means something else, or nothing, in another process. */
+const OF_PROCESS: Partial<View> = { ...NOTHING, within: null, open: "", graph: null, scope: "", from: null, to: null };
+
 function Processes() {
   const { data } = overview.value;
   return (
@@ -91,11 +95,11 @@ function Processes() {
       <select
         id="process"
         value={viewed.process.value ?? data!.process}
-        onChange={(event) => go({ process: Number(event.currentTarget.value), seq: null, op: null, execution: null })}
+        onChange={(event) => go({ ...OF_PROCESS, process: Number(event.currentTarget.value) })}
       >
         {data!.processes.map((one) => (
           <option key={one.index} value={one.index}>
-            process {one.index} · {one.state}
+            {processName(one.index)} · {one.state}
           </option>
         ))}
       </select>
@@ -103,64 +107,85 @@ function Processes() {
   );
 }
 
-/** Stays inside the run; does nothing while its steps are not known. */
-function choose(to: number, replaces: boolean): void {
+/** Stays inside what was recorded. */
+function chooseStep(to: number, replaces: boolean): void {
   const all = steps.peek();
   if (all && Number.isFinite(to)) goStep(Math.max(all.first, Math.min(all.last, Math.round(to))), replaces);
 }
 
-function StepSlider() {
+function chooseRun(to: number, replaces: boolean): void {
+  const all = onlyRuns.peek();
+  if (!all || !Number.isFinite(to)) return;
+  const execution = executionOf(Math.max(all.first, Math.min(all.last, Math.round(to))));
+  if (execution !== null) go({ ...NOTHING, execution }, replaces);
+}
+
+const chosenStep = () => viewed.step.value;
+const chosenRun = () => runOf(chosenExecution.value);
+
+/** Training steps; the runs of a Session that trains nothing. */
+function MomentSlider() {
+  const runs = onlyRuns.value;
+  if (runs) return <Slider word="run" {...runs} current={chosenRun} choose={chooseRun} />;
   const all = steps.value;
-  const [first, last] = [all?.first ?? 0, all?.last ?? 0];
-  const step = viewed.step.value;
+  if (!all) return <span class="slider dim">no steps</span>;
+  return <Slider word="step" first={all.first} last={all.last} current={chosenStep} choose={chooseStep} />;
+}
+
+interface SliderProps {
+  word: string;
+  first: number;
+  last: number;
+  current: () => number | null;
+  choose: (to: number, replaces: boolean) => void;
+}
+
+function Slider({ word, first, last, current, choose }: SliderProps) {
+  const chosen = current();
   useEffect(() => {
-    const moved = (event: Event) => {
-      const before = view.peek().step ?? (steps.peek()?.first ?? 0) - 1;
-      choose(before + (event as CustomEvent<number>).detail, false);
-    };
+    const moved = (event: Event) => choose((current() ?? first - 1) + (event as CustomEvent<number>).detail, false);
     document.addEventListener("tdbg-step", moved);
     return () => document.removeEventListener("tdbg-step", moved);
-  }, []);
-  if (!all) return <span class="slider dim">no steps</span>;
+  }, [first, current, choose]);
   return (
-    <div class="slider" role="group" aria-label="Chosen step">
-      <label for="step-number">step</label>
+    <div class="slider" role="group" aria-label={`Chosen ${word}`}>
+      <label for="step-number">{word}</label>
       <input
         id="step-number"
         type="number"
         min={first}
         max={last}
-        value={step ?? ""}
+        value={chosen ?? ""}
         placeholder="all"
         onChange={(event) =>
           event.currentTarget.value === ""
-            ? go({ step: null, only: false })
+            ? go({ step: null, only: false, ...(word === "run" ? NOTHING : {}) })
             : choose(event.currentTarget.valueAsNumber, false)
         }
       />
       <button
         class="icon"
-        aria-label="step before"
+        aria-label={`${word} before`}
         title="["
-        disabled={step !== null && step <= first}
-        onClick={() => choose((step ?? first + 1) - 1, false)}
+        disabled={chosen !== null && chosen <= first}
+        onClick={() => choose((chosen ?? first + 1) - 1, false)}
       >
         ◀
       </button>
       <input
         type="range"
-        aria-label="step"
+        aria-label={word}
         min={first}
         max={last}
-        value={step ?? first}
-        onInput={(event) => choose(event.currentTarget.valueAsNumber, view.value.step !== null)}
+        value={chosen ?? first}
+        onInput={(event) => choose(event.currentTarget.valueAsNumber, chosen !== null)}
       />
       <button
         class="icon"
-        aria-label="next step"
+        aria-label={`next ${word}`}
         title="]"
-        disabled={step !== null && step >= last}
-        onClick={() => choose((step ?? first - 1) + 1, false)}
+        disabled={chosen !== null && chosen >= last}
+        onClick={() => choose((chosen ?? first - 1) + 1, false)}
       >
         ▶
       </button>

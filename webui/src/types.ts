@@ -23,8 +23,14 @@ export interface Overview {
   mode: string;
   live: boolean;
   process: number;
-  processes: { index: number; state: string; argv: string[]; dropped: number }[];
-  moments: { kind: "step" | "run"; first: number | null; last: number | null; count: number };
+  processes: { index: number; state: string; task: string | null; argv: string[]; dropped: number }[];
+  moments: {
+    kind: "step" | "run";
+    first: number | null;
+    last: number | null;
+    count: number;
+    runs: { execution: number; run: number; count: number }[]; // stretches in which both count on
+  };
   rows: number;
   executions: number;
   bad: number;
@@ -129,6 +135,7 @@ export interface Benign {
   line: number | null;
   op_type: string;
   step: number;
+  process: number;
   seq: number;
   text: string;
 }
@@ -195,6 +202,7 @@ export interface Part {
   last: number;
   rows: number;
   bad: number;
+  benign: number;
   seconds: number | null;
   started: number | null;
   alerts: Record<string, number>;

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { ofTrace } from "./api";
 import { overview, verdict } from "./focus";
+import { processName, when } from "./moments";
 import { count, fileName, plural } from "./format";
 import { Failure } from "./panes";
 import { underlined } from "./underline";
@@ -47,7 +48,7 @@ function Waiting({ isLoading }: { isLoading: boolean }) {
         {bad === undefined
           ? "The rest of the page works meanwhile."
           : bad
-            ? `${plural(bad, "tensor")} hold NaN or infinity.`
+            ? `${plural(bad, "tensor")} ${bad === 1 ? "holds" : "hold"} NaN or infinity.`
             : "No tensor holds NaN or infinity; what is left to ask is whether training is healthy."}
       </p>
     </>
@@ -143,9 +144,14 @@ function Harmless({ places }: { places: Benign[] }) {
   return (
     <>
       {places.slice(0, MOST_HARMLESS).map((one) => {
-        const to: Partial<View> = { ...NOTHING, seq: one.seq, step: one.step >= 0 ? one.step : viewed.step.value };
+        const to: Partial<View> = {
+          ...NOTHING,
+          process: one.process,
+          seq: one.seq,
+          step: one.step >= 0 ? one.step : viewed.step.value,
+        };
         return (
-          <p key={one.seq}>
+          <p key={`${one.process} ${one.seq}`}>
             <span class="dim">no harm</span>{" "}
             <a href={hashOf(to)} onClick={follow(to)}>
               {one.file ? `${fileName(one.file)}:${one.line}` : one.op_type}
@@ -221,9 +227,10 @@ function OriginText({ origin, link, isFirst }: { origin: Origin; link: Link | un
         </span>{" "}
         {isFirst ? "Bad values began" : "Bad values also began"} at{" "}
         <a href={hashOf(there)} onClick={follow(there)}>
-          step {count(origin.step)}
+          {when(origin.step, link?.execution)}
         </a>
-        {IN_PHASE[origin.kind] ?? ""}:{" "}
+        {IN_PHASE[origin.kind] ?? ""}
+        {processName(origin.process) && ` of ${processName(origin.process)}`}:{" "}
         <a href={hashOf(there)} onClick={follow(there)} class="mono">
           {origin.op_type}
         </a>{" "}

@@ -5,6 +5,7 @@
 #include "breaks.h"
 #include "check.h"
 #include "debug_events.h"
+#include "dump_op.h"
 #include "events.h"
 #include "held.h"
 #include "remembered.h"
@@ -616,6 +617,14 @@ METHOD(not_held) { /* -> inputs that could not be held until their op's output w
   return PyLong_FromLongLong(tdbg_not_held());
 }
 
+METHOD(not_dumped) { /* -> tensors that were not, the errno of the last one */
+  (void)args;
+  EXPECT(0);
+  int why = 0;
+  int64_t count = tdbg_not_dumped(&why);
+  return Py_BuildValue("Li", (long long)count, why);
+}
+
 /* ---- TensorFlow's DebugEvents files ---- */
 
 static PyObject *taken(tdbg_growing *bytes) {
@@ -724,7 +733,7 @@ static PyMethodDef methods[] = {
     ENTRY(masked_crc32c), ENTRY(read_records),  ENTRY(read_debug_events),
     ENTRY(set_first_op),  ENTRY(push_rows),     ENTRY(register_tensorflow),
     ENTRY(set_breaks),    ENTRY(add_break),     ENTRY(tests_met),
-    ENTRY(set_session),   ENTRY(session_end),   ENTRY(not_held),
+    ENTRY(set_session),   ENTRY(session_end),   ENTRY(not_held),   ENTRY(not_dumped),
     ENTRY(guard_terminal), ENTRY(release_terminal),
     {NULL, NULL, 0, NULL}};
 

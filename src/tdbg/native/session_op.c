@@ -6,13 +6,11 @@
 #include "session_op.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "breaks.h"
 #include "check.h"
+#include "debug_op.h"
 #include "held.h"
-
-enum { LONGEST_NAME = 4096 };
 
 typedef struct {
   int32_t op, graph;
@@ -30,27 +28,6 @@ static PyObject *resolve; /* see tdbg_set_session */
 PyObject *tdbg_set_session(PyObject *function) {
   Py_XSETREF(resolve, function == Py_None ? NULL : Py_NewRef(function));
   Py_RETURN_NONE;
-}
-
-static void text_attribute(TF_OpKernelConstruction *construction, const char *name, char *text, TF_Status *status) {
-  int32_t list = 0, size = 0;
-  TF_OpKernelConstruction_GetAttrSize(construction, name, &list, &size, status);
-  if (TF_GetCode(status) || size < 0 || size >= LONGEST_NAME) return;
-  TF_OpKernelConstruction_GetAttrString(construction, name, text, LONGEST_NAME - 1, status);
-  text[size] = 0;
-}
-
-static void first_url(TF_OpKernelConstruction *construction, char *text, TF_Status *status) {
-  enum { MOST = 4 };
-  int32_t count = 0, size = 0;
-  char *urls[MOST], bytes[LONGEST_NAME];
-  size_t lengths[MOST];
-  TF_OpKernelConstruction_GetAttrSize(construction, "debug_urls", &count, &size, status);
-  if (TF_GetCode(status) || count < 1 || count > MOST || size >= LONGEST_NAME) return;
-  TF_OpKernelConstruction_GetAttrStringList(construction, "debug_urls", urls, lengths, MOST, bytes, sizeof bytes, status);
-  if (TF_GetCode(status)) return;
-  memcpy(text, urls[0], lengths[0]);
-  text[lengths[0]] = 0;
 }
 
 static void read_answer(probe *self, PyObject *answer) {
@@ -87,11 +64,11 @@ static void ask_python(probe *self, const char *url, const char *device, const c
 
 static void *probe_new(TF_OpKernelConstruction *construction) {
   probe *self = calloc(1, sizeof *self);
-  char url[LONGEST_NAME] = "", device[LONGEST_NAME] = "", tensor[LONGEST_NAME] = "";
+  char url[LONGEST_ATTRIBUTE] = "", device[LONGEST_ATTRIBUTE] = "", tensor[LONGEST_ATTRIBUTE] = "";
   TF_Status *status = TF_NewStatus();
-  first_url(construction, url, status);
-  text_attribute(construction, "device_name", device, status);
-  text_attribute(construction, "tensor_name", tensor, status);
+  tdbg_first_url(construction, url, status);
+  tdbg_text_attribute(construction, "device_name", device, status);
+  tdbg_text_attribute(construction, "tensor_name", tensor, status);
   self->op = -1;
   if (!TF_GetCode(status)) ask_python(self, url, device, tensor);
   TF_DeleteStatus(status);
@@ -170,16 +147,5 @@ static void probe_compute(void *kernel, TF_OpKernelContext *context) {
 }
 
 void tdbg_register_session_op(TF_Status *status) {
-  TF_OpDefinitionBuilder *op = TF_NewOpDefinitionBuilder("TdbgSession");
-  /* The attributes that the runtime gives to every debug op. */
-  static const char *const attrs[] = {"T: type", "device_name: string = ''", "tensor_name: string = ''",
-                                      "debug_urls: list(string) = []", "gated_grpc: bool = false"};
-  for (size_t i = 0; i < sizeof attrs / sizeof *attrs; i++) TF_OpDefinitionBuilderAddAttr(op, attrs[i]);
-  TF_OpDefinitionBuilderAddInput(op, "input: T");
-  TF_OpDefinitionBuilderAddOutput(op, "output: T");
-  TF_OpDefinitionBuilderSetShapeInferenceFunction(op, tdbg_same_shape);
-  TF_RegisterOpDefinition(op, status);
-  if (TF_GetCode(status)) return;
-  TF_RegisterKernelBuilder("TdbgSession", TF_NewKernelBuilder("TdbgSession", "CPU", probe_new, probe_compute, probe_delete),
-                           status);
+  tdbg_register_debug_op("TdbgSession", probe_new, probe_compute, probe_delete, status);
 }

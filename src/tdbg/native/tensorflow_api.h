@@ -41,6 +41,8 @@ typedef struct TF_ShapeInferenceContext TF_ShapeInferenceContext;
      void (*)(void *)))                                                                                              \
   F(void, TF_RegisterKernelBuilder, (const char *, TF_KernelBuilder *, TF_Status *))                                 \
   F(void, TF_OpKernelConstruction_GetAttrInt64, (TF_OpKernelConstruction *, const char *, int64_t *, TF_Status *))   \
+  F(void, TF_OpKernelConstruction_GetAttrType, (TF_OpKernelConstruction *, const char *, int *, TF_Status *))        \
+  F(void, TF_OpKernelConstruction_Failure, (TF_OpKernelConstruction *, TF_Status *))                                 \
   F(void, TF_OpKernelConstruction_GetAttrSize,                                                                       \
     (TF_OpKernelConstruction *, const char *, int32_t *, int32_t *, TF_Status *))                                    \
   F(void, TF_OpKernelConstruction_GetAttrString, (TF_OpKernelConstruction *, const char *, char *, size_t, TF_Status *)) \

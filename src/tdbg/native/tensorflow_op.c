@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "breaks.h"
+#include "dump_op.h"
 #include "remembered.h"
 #include "session_op.h"
 #include "tensorflow_api.h"
@@ -224,6 +225,7 @@ const char *tdbg_register_tensorflow(const char *library) {
   register_op("TdbgObserve", true, status);
   if (!TF_GetCode(status)) register_op("TdbgWatch", false, status);
   if (!TF_GetCode(status)) tdbg_register_session_op(status);
+  if (!TF_GetCode(status)) tdbg_register_dump_op(status);
   if (TF_GetCode(status)) snprintf(problem, sizeof problem, "%s", TF_Message(status));
   done = TF_GetCode(status) == 0;
   TF_DeleteStatus(status);

@@ -6,6 +6,7 @@ import argparse
 import os
 import shlex
 from argparse import Namespace
+from collections.abc import Coroutine
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
@@ -39,17 +40,21 @@ class Magics:
         self._ignore: frozenset[str] = frozenset()  # rules that the verdict of %tdbg off does not ask
 
     def register(self) -> None:
-        def tdbg(line: str, cell: str | None = None) -> None:
+        def tdbg(line: str, cell: str | None = None) -> Coroutine[Any, Any, None] | None:
             __tracebackhide__ = True
-            self._called(line, cell)
+            return self._called(line, cell)
+
+        from tdbg.notebook.cells import awaited
 
         tdbg.__doc__ = _HELP
         self._shell.register_magic_function(tdbg, "line_cell", "tdbg")
+        self._shell.input_transformers_post.append(awaited(self._shell))
 
-    def _called(self, line: str, cell: str | None) -> None:
+    def _called(self, line: str, cell: str | None) -> Coroutine[Any, Any, None] | None:
+        """What is left to await of a cell that has ``await``."""
         from IPython.core.error import UsageError
 
-        from tdbg.notebook.cells import check_cell
+        from tdbg.notebook.cells import check_cell, needs_await
 
         __tracebackhide__ = True
         try:
@@ -59,13 +64,25 @@ class Magics:
         try:
             if cell is None:
                 self._act(*words)
-                return
+                return None
             args = _flags(words)
             check_cell(self._shell, cell)
             recording.enable(**_options(args))
         except TdbgError as error:
             raise UsageError(str(error)) from None
+        if needs_await(self._shell, cell):
+            return self._record_awaiting(args, line, cell)
         self._record(args, line, cell)
+        return None
+
+    async def _record_awaiting(self, args: Namespace, line: str, cell: str) -> None:
+        from tdbg.notebook.cells import compiled, run_codes
+
+        __tracebackhide__ = True
+        try:
+            await run_codes(self._shell, compiled(self._shell, line, cell))
+        finally:
+            self._end(_ignored(args), args.quiet)
 
     def _record(self, args: Namespace, line: str, cell: str) -> None:
         from tdbg.notebook.cells import run_cell

@@ -37,6 +37,13 @@ class Executions:
         )
         return {execution: (bad, benign) for execution, bad, benign in found}
 
+    @cached_property
+    def _titles(self) -> dict[int, str]:
+        """What the runs of Sessions were asked for, by execution."""
+        moments = self._read.moments
+        runs = moments.runs
+        return {runs[one.number].execution: one.title for one in moments.all() if one.number in runs} if runs else {}
+
     def page(self, which: Which, first: int, count: int) -> tuple[int, list[dict[str, Any]]]:
         """How many there are, and some of them in the order of events."""
         seqs = self._seqs(which)
@@ -86,7 +93,7 @@ class Executions:
             "seq": seq,
             "step": step,
             "time": (time - self._read.moments.began) / 1e6,
-            "label": _label(program, op),
+            "label": self._titles.get(execution) or _label(program, op),
             "kind": "function" if graph >= 0 else "op",
             "graph": graph,
             "op": number,

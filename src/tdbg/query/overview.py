@@ -10,6 +10,7 @@ from tdbg.query.scene_cache import SceneCache
 from tdbg.query.trace import Trace
 from tdbg.store.process import ProcessInfo
 
+_MOST_STRETCHES = 5000  # of runs
 _SILENCE = 600  # seconds after which a program of another machine is taken to have ended
 
 
@@ -30,6 +31,7 @@ def overview(trace: Trace, read: SceneCache) -> dict[str, Any]:
             "first": min(numbers, default=None),
             "last": max(numbers, default=None),
             "count": len(numbers),
+            "runs": _runs(read),
         },
         "rows": trace.row_count("tensors"),
         "executions": trace.row_count("executions"),
@@ -38,6 +40,18 @@ def overview(trace: Trace, read: SceneCache) -> dict[str, Any]:
         "size": trace.size_bytes(),
         "notes": notes(trace),
     }
+
+
+def _runs(read: SceneCache) -> list[dict[str, int]]:
+    """Which execution is which run of a Session: stretches in which both count on, of which there are few."""
+    found: list[dict[str, int]] = []
+    for run in read.moments.runs.values():
+        last = found[-1] if found else None
+        if last and (last["execution"] + last["count"], last["run"] + last["count"]) == (run.execution, run.number):
+            last["count"] += 1
+        elif len(found) < _MOST_STRETCHES:
+            found.append({"execution": run.execution, "run": run.number, "count": 1})
+    return found
 
 
 def is_live(trace: Trace) -> bool:

@@ -19,6 +19,7 @@ class Part:
     last: int
     rows: int
     bad: int
+    benign: int  # of the bad ones: those that did no harm, as far as is known
     seconds: float | None
     started: float | None  # seconds since the trace began
 
@@ -26,11 +27,25 @@ class Part:
 class Timeline:
     """Of one process, until the trace has grown. Steps that have no rows are not there."""
 
-    def __init__(self, trace: Trace, read: SceneCache) -> None:
-        self._trace, self._read = trace, read
+    def __init__(self, trace: Trace, read: SceneCache, harmless: frozenset[int] = frozenset()) -> None:
+        self._trace, self._read, self.harmless = trace, read, harmless
         rollup = read.moments.rollup
         order = np.argsort(rollup["step"].to_numpy(), kind="stable")
         self.steps, self._rows, self._bad = (rollup[name].to_numpy()[order] for name in ("step", "rows", "bad"))
+
+    @cached_property
+    def _benign(self) -> np.ndarray:
+        """Of each step: how many tensors hold bad values that did no harm."""
+        if not self.harmless:
+            return np.zeros(len(self.steps), np.int64)
+        found = dict(
+            self._read.rows.query(
+                f"SELECT step, count(*) FROM tensors WHERE {self._read.rows.is_bad(self._read.process)} "
+                "AND op IN (SELECT unnest(?::INTEGER[])) GROUP BY 1",
+                [sorted(self.harmless)],
+            )
+        )
+        return np.array([found.get(step, 0) for step in self.steps.tolist()], np.int64)
 
     @cached_property
     def _times(self) -> np.ndarray:
@@ -51,7 +66,8 @@ class Timeline:
             return []
         cuts = np.unique(np.linspace(begin, end, min(most, end - begin) + 1).astype(int))
         starts, stops = cuts[:-1], cuts[1:]
-        rows, bad = (np.add.reduceat(column[:end], starts) for column in (self._rows, self._bad))
+        columns = (self._rows, self._bad, self._benign)
+        rows, bad, benign = (np.add.reduceat(column[:end], starts) for column in columns)
         times = self._times
         return [
             Part(
@@ -59,6 +75,7 @@ class Timeline:
                 int(steps[stop - 1]),
                 int(rows[n]),
                 int(bad[n]),
+                int(benign[n]),
                 _known(times[stop] - times[start]),
                 _known(times[start]),
             )

@@ -89,6 +89,7 @@ class Origin:
 class Benign:
     """Bad values that did no harm, at one place."""
 
+    process: int
     reason: str
     row: Row
     op: Op
@@ -102,6 +103,7 @@ class Benign:
             "line": self.frame.line if self.frame else None,
             "op_type": self.op.type,
             "step": self.row.step,
+            "process": self.process,
             "seq": self.row.seq,
             "text": self.text,
         }
@@ -174,7 +176,7 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
         if unseen:
             coverage = replace(coverage, notes=(*coverage.notes, unseen))
         origins += [_origin(trace, rows, program, process, row) for row in found[: 1 if unseen else _MOST_ORIGINS]]
-        benign += [_benign(one, program) for one in trouble.harmless]
+        benign += [_benign(process, one, program) for one in trouble.harmless]
         harmless[process] = trouble.harmless_ops
     first_bad: dict[int, int] = {}
     for origin in origins:
@@ -229,7 +231,7 @@ _REASONS = {
 }
 
 
-def _benign(harmless: Harmless, program: Program) -> Benign:
+def _benign(process: int, harmless: Harmless, program: Program) -> Benign:
     gone = f", gone after {harmless.by.type}" if harmless.by else ""
     text = f"{_REASONS[harmless.reason]}: {harmless.op.type} → {harmless.row.bad_text()}{gone}"
-    return Benign(harmless.reason, harmless.row, harmless.op, program.user_frame(harmless.op), text)
+    return Benign(process, harmless.reason, harmless.row, harmless.op, program.user_frame(harmless.op), text)

@@ -29,12 +29,17 @@ def is_observer(op: Any) -> bool:
     return op.type in (OBSERVE, WATCH) or (op.type in PYTHON and op.name.startswith(NAMES))
 
 
-def register(lib: Any) -> None:
-    """Makes the native ops known to TensorFlow; once per process, and kept after disable()."""
+def register_ops(lib: Any) -> None:
+    """Makes the native ops known to TensorFlow; once per process."""
     library = sysconfig.get_lib() + "/libtensorflow_framework.so.2"
     problem = lib.register_tensorflow(library)
     if problem:
         raise TdbgError(f"the native observer does not fit this TensorFlow: {problem}")
+
+
+def register(lib: Any) -> None:
+    """The same, and what graphs with observers in them need; kept after disable()."""
+    register_ops(lib)
     try:
         ops.RegisterGradient(OBSERVE)(_gradient)
     except KeyError:  # registered before

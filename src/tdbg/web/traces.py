@@ -142,8 +142,9 @@ class ServedTrace:
 
     def timeline(self, process: int) -> Timeline:
         """Only while the lock is held."""
-        if process not in self._timelines:
-            self._timelines[process] = Timeline(self.open(), self.scene(process).read)
+        harmless = self.harmless(process)
+        if process not in self._timelines or self._timelines[process].harmless != harmless:
+            self._timelines[process] = Timeline(self.open(), self.scene(process).read, harmless)
         return self._timelines[process]
 
     @property

@@ -35,7 +35,7 @@ from tdbg.tensorflow.session.run_calls import Call, from_options, is_empty, of_r
 from tdbg.tensorflow.session.watching import watch_everything, watch_graph, watch_merged
 
 # An op that could not write or send its tensor: the disk is full, or the server has gone.
-_DEBUG_NODE = re.compile(r"__dbg_\S+_\d+_Debug")
+_DEBUG_NODE = re.compile(r"__dbg_\S+_\d+_(Debug|Tdbg)")
 
 
 class _DebuggerFailed(Exception):
@@ -242,6 +242,8 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
         if options is not None:
             own_options.CopyFrom(options)
         self._decorate(own_options, response)
+        if options is None or not options.debug_options.debug_tensor_watch_opts:
+            self._refine(own_options, call, response)
         run = call.with_options
         try:
             return self._ending(response, own_metadata, lambda: run(own_options, own_metadata))
@@ -295,6 +297,10 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
             tensor_dtype_regex_allowlist=response.tensor_dtype_regex_allowlist,
             tolerate_debug_op_creation_failures=response.tolerate_debug_op_creation_failures,
         )
+
+    def _refine(self, run_options: Any, call: Call, response: OnRunStartResponse) -> None:
+        """For wrappers that know a cheaper way to the same: may change the debug options of a run, all of which are
+        the wrapper's own."""
 
     def _decorate_run_options_for_debug(
         self,

@@ -33,3 +33,24 @@ def take_out(graph: Any) -> None:
     plain = [type(node).FromString(node.SerializeToString()) for node in kept]
     del graph.node[:]
     graph.node.extend(plain)
+
+
+def rename_debug_op(graph: Any, debug_op: str, name: str) -> None:
+    """In the GraphDef, in place, as if the run's options had asked for this op instead."""
+    behind = f"_{debug_op}"
+    for node in graph.node:
+        if node.op == debug_op:
+            node.op = name
+            node.name = node.name.removesuffix(debug_op) + name
+        for at, text in enumerate(node.input):
+            if text.startswith("^__dbg_") and text.endswith(behind):
+                node.input[at] = text.removesuffix(debug_op) + name
+        if "debug_ops_spec" in node.attr:
+            specs = node.attr["debug_ops_spec"].list.s
+            specs[:] = [_spec(spec.decode(), debug_op, name).encode() for spec in specs]
+
+
+def _spec(text: str, debug_op: str, name: str) -> str:
+    """``DEBUGOP;URL;gated`` of a copy node."""
+    op, semicolon, rest = text.partition(";")
+    return (name if op == debug_op else op) + semicolon + rest

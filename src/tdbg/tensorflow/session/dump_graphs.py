@@ -15,7 +15,7 @@ from tdbg.tensorflow.session.dump_tensors import read_event
 
 
 @cache
-def _ref_outputs(op_type: str) -> frozenset[int]:
+def ref_outputs(op_type: str) -> frozenset[int]:
     """Which outputs of such an op are references to a variable."""
     op_def = op_def_registry.get(op_type)
     return frozenset(slot for slot, output in enumerate(op_def.output_arg) if output.is_ref) if op_def else frozenset()
@@ -63,7 +63,7 @@ class PartitionGraph:
 
     @cached_property
     def edges(self) -> Edges:
-        return Edges(self.graph_def.node, _ref_outputs)
+        return Edges(self.graph_def.node, ref_outputs)
 
     @cached_property
     def _nodes(self) -> dict[str, Any]:

@@ -15,13 +15,25 @@ import threading
 import time
 import uuid
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tensorflow.core.framework import graph_pb2
 from tensorflow.core.util import event_pb2
 
 from tdbg.dumps.names import CORE_METADATA_PREFIX, FEEDS_NAME, FETCHES_NAME, GRAPH_PREFIX
+from tdbg.tensorflow.session.debug_nodes import rename_debug_op
 from tdbg.tensorflow.session.dump_tensors import read_event
+
+IDENTITY = "DebugIdentity"
+
+
+class KeptGraph(NamedTuple):
+    """A partition graph: where it lies in the folder of a run, and a copy of that file."""
+
+    path: str
+    copy: Path
 
 
 class RunDump(NamedTuple):
@@ -32,6 +44,7 @@ class RunDump(NamedTuple):
     fetches: str
     feeds: str
     watched: str  # what else tells one executor from another: the filters and debug ops
+    debug_op: str = IDENTITY  # which writes the tensors; where it is another, the graph tells of this one all the same
 
     @property
     def url(self) -> str:
@@ -39,10 +52,11 @@ class RunDump(NamedTuple):
 
 
 class FinishedDump(NamedTuple):
-    """The folder of a run that has ended, and how many bytes TensorFlow wrote to it."""
+    """The folder of a run that has ended, how many bytes were written to it, and its graphs."""
 
     folder: Path
     size: int
+    graphs: Sequence[KeptGraph]
 
 
 class DumpRoot:
@@ -63,7 +77,7 @@ class DumpRoot:
         self._spools = self.path / f"_tdbg_spool_{uuid.uuid4().hex[:8]}"
         self._free: list[Path] = []
         self._count = 0
-        self._graphs: dict[tuple, list[tuple[str, Path]]] = {}
+        self._graphs: dict[tuple, Sequence[KeptGraph]] = {}
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._cleanup = weakref.finalize(self, _clear, self._spools, self._process)
@@ -92,14 +106,14 @@ class DumpRoot:
         try:
             dump.spool.mkdir(parents=True, exist_ok=True)
             found = _survey(dump.spool)
-            self._complete_graphs(dump, found)
+            graphs = self._complete_graphs(dump, found)
             _write_message(dump.spool / FETCHES_NAME, dump.fetches)
             _write_message(dump.spool / FEEDS_NAME, dump.feeds)
             folder = self.path / dump.name
             dump.spool.rename(folder)
         finally:
             self._release(dump.spool)
-        return FinishedDump(folder, found.size)
+        return FinishedDump(folder, found.size, graphs)
 
     def discard(self, folder: Path) -> None:
         """Takes a run away again."""
@@ -121,22 +135,25 @@ class DumpRoot:
         with self._lock:
             self._free.append(spool)
 
-    def _complete_graphs(self, dump: RunDump, found: _Survey) -> None:
+    def _complete_graphs(self, dump: RunDump, found: _Survey) -> Sequence[KeptGraph]:
         """Keeps new graphs, and links known ones to a run whose executor had written them before."""
-        key = (dump.spool.name, dump.watched, *found.signature)
+        key = (dump.spool.name, dump.watched, dump.debug_op, *found.signature)
         if found.graphs:
-            kept = []
-            for path in found.graphs:
-                copy = self._spools / "graphs" / uuid.uuid4().hex
-                copy.parent.mkdir(exist_ok=True)
-                _link(dump.spool / path, copy)
-                kept.append((path, copy))
-            self._graphs[key] = kept
-            return
-        for path, copy in self._graphs.get(key, ()):
-            target = dump.spool / path
+            kept = self._graphs[key] = [
+                KeptGraph(path, self._spools / "graphs" / uuid.uuid4().hex) for path in found.graphs
+            ]
+            for graph in kept:
+                graph.copy.parent.mkdir(exist_ok=True)
+                if dump.debug_op != IDENTITY:
+                    _rename_debug_op(dump.spool / graph.path, dump.debug_op)
+                _link(dump.spool / graph.path, graph.copy)
+            return kept
+        known = self._graphs.get(key, ())
+        for graph in known:
+            target = dump.spool / graph.path
             target.parent.mkdir(parents=True, exist_ok=True)
-            _link(copy, target)
+            _link(graph.copy, target)
+        return known
 
 
 class _Survey(NamedTuple):
@@ -150,14 +167,18 @@ class _Survey(NamedTuple):
 
 def _survey(spool: Path) -> _Survey:
     graphs, signature, size = [], [], 0
-    for place, _, names in os.walk(spool):
-        for name in names:
-            path = os.path.join(place, name)
-            size += os.stat(path).st_size
-            if name.startswith(GRAPH_PREFIX):
-                graphs.append(os.path.relpath(path, spool))
-            elif name.startswith(CORE_METADATA_PREFIX):
-                signature.append(read_event(path).log_message.message.partition('"input_names"')[2])
+    pending = [str(spool)]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir():
+                    pending.append(entry.path)
+                    continue
+                size += entry.stat().st_size
+                if entry.name.startswith(GRAPH_PREFIX):
+                    graphs.append(os.path.relpath(entry.path, spool))
+                elif entry.name.startswith(CORE_METADATA_PREFIX):
+                    signature.append(read_event(entry.path).log_message.message.partition('"input_names"')[2])
     return _Survey(graphs, tuple(signature), size)
 
 
@@ -171,6 +192,14 @@ def _link(source: Path, target: Path) -> None:
         os.link(source, target)
     except OSError:  # a file system without links
         shutil.copyfile(source, target)
+
+
+def _rename_debug_op(path: Path, debug_op: str) -> None:
+    event = read_event(str(path))
+    graph = graph_pb2.GraphDef.FromString(event.graph_def)
+    rename_debug_op(graph, debug_op, IDENTITY)
+    event.graph_def = graph.SerializeToString()
+    path.write_bytes(event.SerializeToString())
 
 
 def _write_message(path: Path, text: str) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from tdbg import native
 from tdbg.capture import faults
-from tdbg.tensorflow.session.dump_root import DumpRoot, RunDump
+from tdbg.tensorflow.session.dump_kernels import OP, DumpKernels, Plan
+from tdbg.tensorflow.session.dump_root import IDENTITY, DumpRoot, RunDump
 from tdbg.tensorflow.session.non_interactive import NonInteractiveDebugWrapperSession
 from tdbg.tensorflow.session.requests import (
     OnRunEndRequest,
@@ -19,8 +23,17 @@ from tdbg.tensorflow.session.requests import (
     OnRunStartRequest,
     OnRunStartResponse,
 )
+from tdbg.tensorflow.session.run_calls import Call
 
 _DISK_LIMIT = 100 << 30
+
+
+class _OpenDump(NamedTuple):
+    """A run that is going on; ``plan`` when it is one to learn from, dumped by TensorFlow alone."""
+
+    dump: RunDump
+    plan: Plan | None = None
+    began: float = 0.0
 
 
 class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
@@ -56,7 +69,10 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
             every=every,
         )
         self._root = DumpRoot(session_root, "session_root")
-        self._open: dict[str, RunDump] = {}  # by URL, of which each run that is going on has its own
+        self._open: dict[str, _OpenDump] = {}  # by URL, of which each run that is going on has its own
+        self._kernels = DumpKernels()
+        self._lost_before, _ = native.events().not_dumped()
+        self._lost_said = 0
         self._limit = _limit_of_environment() if disk_limit is None else disk_limit
         self._written, self._largest = 0, 0
         self._size_lock = threading.Lock()
@@ -71,13 +87,28 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
             return OnRunStartResponse(OnRunStartAction.NON_DEBUG_RUN, [])
         watched = self._watch_options(request.fetches, request.feed_dict)
         dump = self._root.begin(request.run_call_count - 1, request.fetches, request.feed_dict, watched)
-        self._open[dump.url] = dump
+        self._open[dump.url] = _OpenDump(dump)
         return OnRunStartResponse(OnRunStartAction.DEBUG_RUN, [dump.url], **vars(watched))
 
     def prepare_run_debug_urls(self, fetches: Any, feed_dict: Any) -> list[str]:
         dump = self._root.begin(self.run_call_count - 1, fetches, feed_dict)
-        self._open[dump.url] = dump
+        self._open[dump.url] = _OpenDump(dump)
         return [dump.url]
+
+    def _refine(self, run_options: Any, call: Call, response: OnRunStartResponse) -> None:
+        """Runs like earlier ones are dumped by tdbg's own kernel."""
+        url = response.debug_urls[0] if len(response.debug_urls) == 1 else ""
+        if url not in self._open or response.debug_ops not in (IDENTITY, [IDENTITY]):
+            return
+        with faults.guard("choosing who dumps a run"):
+            dump = self._open[url].dump
+            plan = self._kernels.plan(self._sess, call.fetches, call.feed_dict, dump.watched)
+            if plan is None:
+                return
+            if plan.apply(run_options.debug_options, url):
+                self._open[url] = _OpenDump(dump._replace(debug_op=OP))
+            else:
+                self._open[url] = _OpenDump(dump, plan, time.perf_counter())
 
     def on_run_end(self, request: OnRunEndRequest) -> OnRunEndResponse:
         self._finish(request.response)
@@ -87,16 +118,29 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
         self._finish(response)
 
     def _finish(self, response: OnRunStartResponse | None) -> None:
-        dump = self._open.pop(response.debug_urls[0], None) if response and response.debug_urls else None
-        if dump is None:
+        found = self._open.pop(response.debug_urls[0], None) if response and response.debug_urls else None
+        if found is None:
             return
+        seconds = time.perf_counter() - found.began
         with faults.guard("keeping the dump of a run"):
-            folder, size = self._root.finish(dump)
+            folder, size, graphs = self._root.finish(found.dump)
             if not size:  # the run did not begin: a fetch that does not exist, for example
                 self._root.discard(folder)
             with self._size_lock:
                 self._written += size
                 self._largest = max(self._largest, size)
+            if found.plan is not None:
+                found.plan.ended(seconds, graphs)
+            self._tell_of_lost()
+
+    def _tell_of_lost(self) -> None:
+        """At the first, and when there are ten times as many."""
+        lost, why = native.events().not_dumped()
+        lost -= self._lost_before
+        if lost and lost >= 10 * self._lost_said:
+            self._lost_said = lost
+            hint = "; one of 2 GiB and more never fits" if why == errno.EFBIG else ""
+            faults.say(f"{lost:,} tensors are missing from the dumps in {self._root.path}: {os.strerror(why)}{hint}")
 
     def _has_room(self) -> bool:
         """Whether one more run as large as the largest so far stays below the limit, and fits on the disk."""

@@ -25,6 +25,7 @@ from tdbg.model import Mode, Phase
 from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.op_kinds import writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs, behind
+from tdbg.tensorflow.session.executor_cost import ExecutorCost
 from tdbg.tensorflow.session.outside import Outside
 from tdbg.tensorflow.session.profile import record_profile
 from tdbg.tensorflow.session.runtime_graphs import OP, RuntimeGraph
@@ -58,7 +59,7 @@ class Signature:
         self.folder = self.url = ""
         self.debug: Any = None  # DebugOptions
         self.options: Any = None  # a buffer with RunOptions of these and nothing else; None: nothing is to be recorded
-        self._first = self._since = 0.0  # seconds: of the run that made the executor, and of all later ones
+        self._cost = ExecutorCost()
         self._is_narrow = False
 
     def watch(self, tensors: Sequence[tuple[str, int]]) -> None:
@@ -77,15 +78,9 @@ class Signature:
         self.debug = options.debug_options
 
     def took(self, seconds: float) -> None:
-        """A kernel that has nothing to do still costs. So once later runs took as long as the first, which made the
-        executor, another one is worth its making: with those kernels only that are needed."""
-        if self._is_narrow or self.graph is None:
-            return
-        if not self._first:
-            self._first = seconds
-            return
-        self._since += seconds
-        if self._since > self._first:
+        """A kernel that has nothing to do still costs. So there comes another executor, with those kernels only that
+        are needed."""
+        if not self._is_narrow and self.graph is not None and self._cost.took(seconds):
             self._is_narrow = True
             self.watch(self.graph.watches)
 

@@ -27,7 +27,7 @@ _RECORD = {
     "seq": whole(),
     "step": whole(),
     "time": number("in ms since the trace began"),
-    "label": text("the op's type, or the function's name"),
+    "label": text("the op's type, the function's name, or what the run of a Session was asked for"),
     "kind": {"enum": ["function", "op"]},
     "graph": whole("of the function that was called; -1 for an op"),
     "op": whole(),

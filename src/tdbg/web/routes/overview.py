@@ -102,7 +102,7 @@ def _why_benign(said: Verdict | None, row: dict[str, Any]) -> str | None:
     if said is None or row["kind"] != "bad_values":
         return None
     for one in said.benign:
-        if (one.row.seq, one.op.number) == (row["seq"], row["op"]):
+        if (one.process, one.row.seq) == (row["process"], row["seq"]):
             return one.text
     return _FROM_BENIGN if row["op"] in said.harmless.get(row["process"], ()) else None
 
@@ -159,8 +159,16 @@ _OVERVIEW = {
     "mode": text(),
     "live": truth(),
     "process": whole("whose moments are told"),
-    "processes": listing(record(index=whole(), state=text(), argv=listing(text()), dropped=whole())),
-    "moments": record(kind={"enum": ["step", "run"]}, first=maybe(whole()), last=maybe(whole()), count=whole()),
+    "processes": listing(
+        record(index=whole(), state=text(), task=maybe(text()), argv=listing(text()), dropped=whole())
+    ),
+    "moments": record(
+        kind={"enum": ["step", "run"]},
+        first=maybe(whole()),
+        last=maybe(whole()),
+        count=whole(),
+        runs=listing(record(execution=whole(), run=whole(), count=whole("how many follow each other"))),
+    ),
     "rows": whole("tensors of all processes"),
     "executions": whole(),
     "bad": whole("tensors that hold NaN or infinity"),
