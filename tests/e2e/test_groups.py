@@ -76,7 +76,6 @@ def test_what_is_chosen_elsewhere_is_shown_in_its_group(page: Page, address: str
     page.click(".verdict h1 a")
     page.wait_text(CHOSEN, "Log:0")
     wait_view(page, open="1", step="1")
-    page.press("5", "Home")
     page.wait("document.querySelector('.grid-row.group.here')?.textContent.includes('step 1')", "its step is marked")
 
 

@@ -32,15 +32,22 @@ export function Grid() {
     if (isAnother.value) top.value = 0;
   }, [isAnother.value]);
   useLayoutEffect(() => wantLines(first, track.visible + 1));
+  const reveal = (row: number) => {
+    const to = topToShow(row, clampTop(top.peek(), track), track);
+    top.value = isGrouped.peek() && to === row ? Math.max(0, row - 1) : to; // below the head of its group
+  };
   useReveal((row) => {
     active.value = row;
-    top.value = topToShow(row, clampTop(top.peek(), track), track);
+    reveal(row);
   }, track);
 
   const choose = (row: number) => {
     const line = lineAt(row);
     active.value = row;
-    if (line.kind === "group") toggleGroup(line.group.key);
+    if (line.kind === "group") {
+      if (row < first) top.value = row;
+      toggleGroup(line.group.key);
+    }
     if (line.kind === "tensor") go(chosen(line));
   };
   /** Unfolds or folds the group at the active line; a row goes to its group first. */
@@ -50,7 +57,7 @@ export function Grid() {
       if (openKeys.value.includes(line.group.key) === isWanted) toggleGroup(line.group.key);
     } else if (isWanted) {
       active.value = groups.headOf(active.value);
-      top.value = topToShow(active.value, first, track);
+      reveal(active.value);
     }
   };
   const pressed = (event: KeyboardEvent) => {
@@ -74,7 +81,8 @@ export function Grid() {
     event.preventDefault();
     const row = Math.max(0, Math.min(total - 1, (active.value < 0 ? first - 1 : active.value) + by));
     active.value = row;
-    top.value = Math.abs(by) > 1 ? clampTop(row - Math.floor(track.visible / 2), track) : topToShow(row, first, track);
+    if (Math.abs(by) > 1) top.value = clampTop(row - Math.floor(track.visible / 2), track);
+    else reveal(row);
   };
   const wheel = (event: WheelEvent) => {
     if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return;
@@ -94,6 +102,8 @@ export function Grid() {
   const columns = columnsFor(size.width);
   const tracks = `${Math.max(38, (count(total).length + 1) * DIGIT)}px minmax(90px, 1.3fr) ${columns.map((column) => column.width).join(" ")}`;
   const numbers = Array.from({ length: Math.max(0, shown) }, (_, at) => first + at);
+  // While rows of a group are in sight, so is its head.
+  if (isGrouped.value && shown > 0) numbers[0] = groups.headOf(first);
   return (
     <div class={`grid-box${isAnother.value ? " stale" : ""}`} aria-busy={isAnother.value}>
       <div
@@ -105,7 +115,7 @@ export function Grid() {
         tabIndex={0}
         data-main
         aria-activedescendant={
-          active.value >= first && active.value < first + shown ? `row-${active.value}` : undefined
+          numbers.includes(active.value) ? `row-${active.value}` : undefined
         }
         onKeyDown={pressed}
       >
@@ -117,11 +127,11 @@ export function Grid() {
           ))}
         </div>
         <div class="grid-body" ref={body} role="rowgroup">
-          {numbers.map((row) => {
+          {numbers.map((row, at) => {
             const line = lineAt(row);
             const drawn = { row, tracks, columns, isActive: row === active.value, onChoose: choose };
-            if (line.kind === "group") return <GroupRow key={row - first} {...drawn} group={line.group} />;
-            return <Row key={row - first} {...drawn} line={line} />;
+            if (line.kind === "group") return <GroupRow key={at} {...drawn} group={line.group} />;
+            return <Row key={at} {...drawn} line={line} />;
           })}
         </div>
       </div>

@@ -9,6 +9,7 @@ const COLOURS = [
   ["zero", "0", "exactly zero"],
   ["negative", "−", "finite and negative"],
   ["positive", "+", "finite and positive"],
+  ["benign", "○", "NaN or infinity that did no harm, such as a mask"],
 ] as const;
 
 const FILTERS = [
