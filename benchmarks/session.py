@@ -71,17 +71,18 @@ def measure(way: str, runs: int, folder: str) -> dict[str, float]:
     for _ in range(_WARM_UP):
         session.run(fetches, feed)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    began = time.perf_counter()
+    began, busy = time.perf_counter(), time.process_time()
     for _ in range(runs):
         session.run(fetches, feed)
-    seconds = time.perf_counter() - began
+    seconds, busy = time.perf_counter() - began, time.process_time() - busy
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
     if way.startswith("tdbg-"):
         import tdbg
 
         tdbg.disable()
     disk = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
-    return {"runs": runs, "ms": 1000 * seconds / runs, "disk": disk / (runs + _WARM_UP) * runs, "grown_kib": grown}
+    ms, cpu_ms = 1000 * seconds / runs, 1000 * busy / runs
+    return {"runs": runs, "ms": ms, "cpu_ms": cpu_ms, "disk": disk / (runs + _WARM_UP) * runs, "grown_kib": grown}
 
 
 def _parse() -> argparse.Namespace:
@@ -125,13 +126,17 @@ def _measure_all(options: argparse.Namespace, folder: Path) -> dict[str, dict[st
 
 
 def _print(results: dict[str, dict[str, float]], runs: int) -> None:
-    plain = results.get("plain", next(iter(results.values())))["ms"]
-    print(f"{'way':68} {'ms a run':>9} {'ratio':>6} {'MiB on disk':>12} {'memory grew, MiB':>17}")
+    plain = results.get("plain", next(iter(results.values())))
+    print(
+        f"{'way':68} {'ms a run':>9} {'ratio':>6} {'CPU ms':>7} {'ratio':>6} {'MiB on disk':>12} "
+        f"{'memory grew, MiB':>17}"
+    )
     for way, found in results.items():
         scale = runs / found["runs"]
         scaled = f" (of {found['runs']:.0f} runs, disk scaled)" if scale > 1 else ""
         print(
-            f"{WAYS[way] + scaled:68} {found['ms']:9.2f} {found['ms'] / plain:6.2f} "
+            f"{WAYS[way] + scaled:68} {found['ms']:9.2f} {found['ms'] / plain['ms']:6.2f} "
+            f"{found['cpu_ms']:7.2f} {found['cpu_ms'] / plain['cpu_ms']:6.2f} "
             f"{found['disk'] * scale / 2**20:12.1f} {found['grown_kib'] / 1024:17.1f}",
             flush=True,
         )
