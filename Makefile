@@ -80,7 +80,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check src tests benchmarks setup.py
 	$(BIN)/mypy
 
-bench: $(STAMP)
+bench: $(STAMP) browser
 	$(BIN)/python benchmarks/kernel.py
 	$(BIN)/python benchmarks/recorder.py
 	$(BIN)/python benchmarks/store.py --rows 10000000

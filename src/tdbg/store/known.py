@@ -29,7 +29,7 @@ class Known:
         self._is_intact: dict[Path, bool] = {}
         self._rollups: dict[str, tuple[frozenset[Path], pa.Table]] = {}
         self._small: dict[Path, tuple[HotState, pa.Table]] = {}
-        self._lock = threading.RLock()
+        self._lock, self._looking = threading.RLock(), threading.Lock()
 
     def is_intact(self, segment: Segment) -> bool:
         """Whether a sealed file is bit for bit what was written. OSError when it cannot be read."""
@@ -40,10 +40,11 @@ class Known:
 
     def look_at(self, segments: Sequence[Segment]) -> None:
         """Finds out side by side whether they are intact."""
-        new = [segment for segment in segments if segment.path not in self._is_intact]
-        if len(new) > 1:
-            with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-                list(pool.map(self._try, new))
+        with self._looking:  # who comes second has it from the first
+            new = [segment for segment in segments if segment.path not in self._is_intact]
+            if len(new) > 1:
+                with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+                    list(pool.map(self._try, new))
 
     def _try(self, segment: Segment) -> None:
         try:
