@@ -104,27 +104,37 @@ def main() -> None:
         return
     if options.folder:
         options.folder.mkdir(parents=True, exist_ok=True)
-    results: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        for turn, way in itertools.product(range(options.rounds), options.ways.split(",")):
-            own = Path(folder, f"{way}_{turn}")
-            own.mkdir()
-            runs = min(options.runs, options.dumping_runs) if way.endswith("dumping") else options.runs
-            command = [sys.executable, __file__, "--child", way, str(own), "--runs", str(runs)]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            found = json.loads(done.stdout.splitlines()[-1])
-            results[way] = min(results.get(way, found), found, key=lambda result: result["ms"])
+        results = _measure_all(options, Path(folder))
+        _print(results, options.runs)
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1))
+
+
+def _measure_all(options: argparse.Namespace, folder: Path) -> dict[str, dict[str, float]]:
+    results: dict[str, dict[str, float]] = {}
+    for turn, way in itertools.product(range(options.rounds), options.ways.split(",")):
+        own = folder / f"{way}_{turn}"
+        own.mkdir()
+        runs = min(options.runs, options.dumping_runs) if way.endswith("dumping") else options.runs
+        command = [sys.executable, __file__, "--child", way, str(own), "--runs", str(runs)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        found = json.loads(done.stdout.splitlines()[-1])
+        results[way] = min(results.get(way, found), found, key=lambda result: result["ms"])
+    return results
+
+
+def _print(results: dict[str, dict[str, float]], runs: int) -> None:
     plain = results.get("plain", next(iter(results.values())))["ms"]
     print(f"{'way':68} {'ms a run':>9} {'ratio':>6} {'MiB on disk':>12} {'memory grew, MiB':>17}")
     for way, found in results.items():
-        scale = options.runs / found["runs"]
+        scale = runs / found["runs"]
         scaled = f" (of {found['runs']:.0f} runs, disk scaled)" if scale > 1 else ""
         print(
             f"{WAYS[way] + scaled:68} {found['ms']:9.2f} {found['ms'] / plain:6.2f} "
-            f"{found['disk'] * scale / 2**20:12.1f} {found['grown_kib'] / 1024:17.1f}"
+            f"{found['disk'] * scale / 2**20:12.1f} {found['grown_kib'] / 1024:17.1f}",
+            flush=True,
         )
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=1))
 
 
 if __name__ == "__main__":

@@ -124,10 +124,14 @@ export class Rows {
     const round = this.round;
     this.asked.add(number);
     this.isLoading.value = true;
+    const wantsMap = this.hasMap && number === 0;
+    const isSorted = !!untracked(this.listing).sort; // then where the bad ones stand takes longer than the first rows
+    const map = wantsMap && !isSorted ? MAP : null;
     try {
-      const page = await getPage(this.address({ offset: number * PAGE, limit: PAGE, map: this.hasMap && number === 0 ? MAP : null }));
+      const page = await getPage(this.address({ offset: number * PAGE, limit: PAGE, map }));
       if (round !== this.round) return;
       this.keep(number, page);
+      if (wantsMap && isSorted) void this.fetchMap(round);
     } catch (failure) {
       if (round !== this.round) return;
       this.fail(asApiError(failure));
@@ -137,6 +141,12 @@ export class Rows {
         this.isLoading.value = this.asked.size > 0;
       }
     }
+  }
+
+  private async fetchMap(round: number): Promise<void> {
+    this.bad.value = [];
+    const page = await getPage(this.address({ offset: 0, limit: 1, map: MAP })).catch(() => null);
+    if (round === this.round && Array.isArray(page?.header.map)) this.bad.value = page.header.map as number[];
   }
 
   private keep(number: number, page: Page): void {

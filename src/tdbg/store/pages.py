@@ -23,7 +23,7 @@ from tdbg.store.format import SCHEMAS
 from tdbg.store.segments import Segment, columns_of, conform, open_sealed
 from tdbg.store.tables import ProcessTables
 
-_MOST_PARTS = 32  # columns of pages that are remembered, of at most 0.5 MB each
+_MOST_PARTS = 16  # columns of pages that are remembered, of at most 0.5 MB each
 _MOST_OPEN = 12  # files
 _MOST_PAGES = 12  # of which a column is read page by page
 _BLOCK = 4096  # rows that are read together, for those beside them are wanted next

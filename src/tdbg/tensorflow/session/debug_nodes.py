@@ -1,4 +1,4 @@
-"""A graph of TensorFlow's runtime in; the same without the nodes that debug options put into it out."""
+"""A graph of TensorFlow's runtime in; the same without what debug options put into it, or with other debug ops, out."""
 
 from __future__ import annotations
 
