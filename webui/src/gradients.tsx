@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
 import { prepare } from "./canvas";
 import { between, colour, scheme } from "./colours";
-import { goStep } from "./focus";
+import { goStep, isJudged } from "./focus";
 import { count, number, plural } from "./format";
 import { useLoad } from "./load";
 import { Show } from "./panes";
@@ -22,6 +22,7 @@ export function GradientFlow() {
   const what = useSignal<"layers" | "weights">("layers");
   const loaded = useLoad<Gradients>(
     () => viewed.trace.value && ofTrace(viewed.trace.value, "gradients", { process: viewed.process.value }),
+    () => isJudged.value,
   );
   const canvas = useRef<HTMLCanvasElement>(null);
   return (

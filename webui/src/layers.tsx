@@ -18,6 +18,7 @@ export function Layers() {
   );
   const gradients = useLoad<Gradients>(
     () => viewed.trace.value && ofTrace(viewed.trace.value, "gradients", { process: viewed.process.value }),
+    () => isJudged.value,
   );
   const curves = gradients.data?.layers ?? [];
   return (

@@ -46,10 +46,18 @@ class Curve:
 
 
 class Series:
-    """Curves of one process of a trace."""
+    """Curves of one process of a trace. The bad values of ``harmless`` ops, which did no harm, are not counted in
+    gradients and weights."""
 
-    def __init__(self, trace: Trace, process: int, program: Program | None = None, rows: Rows | None = None) -> None:
-        self._rows = rows or Rows(trace)
+    def __init__(
+        self,
+        trace: Trace,
+        process: int,
+        program: Program | None = None,
+        rows: Rows | None = None,
+        harmless: frozenset[int] = frozenset(),
+    ) -> None:
+        self._rows, self._harmless = rows or Rows(trace), harmless
         self._process, self._program = process, program or Program(trace, process)
         rollup = trace.rollup("steps")
         steps = [
@@ -160,6 +168,8 @@ class Series:
 
     def _measured(self, first: int, last: int, labels: list[list]) -> list[tuple]:
         """Rows as points take them, each with an op and a size of what it stands for."""
+        harmless = ", ".join(map(str, sorted(self._harmless)))
+        is_counted = f"op NOT IN ({harmless})" if harmless else "true"
         # A weight may be read several times in a step: any read will do. A layer has several gradient tensors.
         return self._rows.query(
             f"""WITH labels AS (SELECT unnest(?)::INTEGER AS op, unnest(?)::INTEGER AS kind, unnest(?) AS label),
@@ -167,7 +177,7 @@ class Series:
                 SELECT kind, label, step, min(op) AS op, max(elements) AS elements,
                     CASE WHEN kind = {_WEIGHT} THEN max({_SQUARES}) FILTER ({_IS_MEASURED})
                          ELSE sum({_SQUARES}) FILTER ({_IS_MEASURED}) END AS squares,
-                    {_BAD}
+                    coalesce(sum(nan + neg_inf + pos_inf) FILTER ({is_counted}), 0)::BIGINT AS bad
                 FROM tensors JOIN labels USING (op)
                 WHERE process = {self._process} AND step BETWEEN {first} AND {last} AND {_OUTPUT} GROUP BY 1, 2, 3)
             SELECT kind, label, {self._at}, sqrt(max(squares)), NULL, NULL, sum(bad)::BIGINT, min(op), max(elements)

@@ -151,16 +151,17 @@ def loss(asked: Asked) -> dict[str, Any]:
 
 def gradients(asked: Asked) -> dict[str, Any]:
     trace, process = asked.trace, asked.process()
+    harmless = trace.harmless(process)
 
     def make() -> dict[str, Any]:
-        series = Series(trace.apart(), process)
+        series = Series(trace.apart(), process, harmless=harmless)
         return {
             "steps_per_point": series.steps_per_point,
             "layers": [_curve(curve) for curve in series.gradient_by_layer()],
             "weights": [_curve(curve) for curve in series.weights_by_step()],
         }
 
-    return trace.kept(("gradients", process), make)
+    return trace.kept(("gradients", process, harmless), make)
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
@@ -251,7 +252,7 @@ ROUTES = (
     ),
     Route(
         "/api/t/{trace}/gradients",
-        "Norms of the gradients of all layers, and of the weights, over steps",
+        "Norms of the gradients of all layers, and of the weights, over steps; what did no harm is not counted as bad",
         gradients,
         record(steps_per_point=whole(), layers=listing(_CURVE), weights=listing(_CURVE)),
         (PROCESS,),
