@@ -31,7 +31,14 @@ class Timeline:
         self._trace, self._read, self.harmless = trace, read, harmless
         rollup = read.moments.rollup
         order = np.argsort(rollup["step"].to_numpy(), kind="stable")
-        self.steps, self._rows, self._bad = (rollup[name].to_numpy()[order] for name in ("step", "rows", "bad"))
+        self.steps, rows, self._bad = (rollup[name].to_numpy()[order] for name in ("step", "rows", "bad"))
+        self._rows = rows - self._evidence()
+
+    def _evidence(self) -> np.ndarray:
+        """Of each step: how many inputs were kept beside bad outputs, which are no tensors of their own."""
+        steps = self._read.pages.cells("step", self._read.moments.evidence)
+        places = np.searchsorted(self.steps, steps)
+        return np.bincount(places, minlength=len(self.steps))[: len(self.steps)]
 
     @cached_property
     def _benign(self) -> np.ndarray:
