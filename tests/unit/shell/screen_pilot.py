@@ -16,6 +16,7 @@ from textual.pilot import Pilot
 from tdbg.shell.engine import Engine
 from tdbg.shell.result import Array, Result, Span, Table, text
 from tdbg.shell.result import Column as TableColumn
+from tdbg.shell.screen.desk import Desk
 from tdbg.shell.screen.keys import DebuggerScreen
 from tdbg.shell.screen.prompt import Prompt
 
@@ -76,7 +77,7 @@ def drive(
     pause: Any = None,
 ) -> DebuggerScreen:
     """Starts the screen, lets ``play`` do something with it, and ends it."""
-    app = DebuggerScreen(engine or TriedEngine(), pause, first)
+    app = DebuggerScreen(Desk(engine or TriedEngine()), pause, first)
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:

@@ -22,7 +22,6 @@ from textual.widgets import Static
 
 from tdbg.capture.control import Action, Pause
 from tdbg.shell.command import Command
-from tdbg.shell.engine import Engine
 from tdbg.shell.result import Result, Text, plain
 from tdbg.shell.screen import bar_texts, theme
 from tdbg.shell.screen.bars import Bar, Links, joined
@@ -63,14 +62,13 @@ class ScreenApp(App[Action]):
         theme.preferred
     )  # from the beginning: a change of colours would parse all styles again
 
-    def __init__(
-        self, engine: Engine, pause: Pause | None = None, first: str = "", printed: Printed | None = None
-    ) -> None:
+    def __init__(self, desk: Desk, pause: Pause | None = None, first: str = "", printed: Printed | None = None) -> None:
         super().__init__(driver_class=partial(Terminal, out=printed.terminal) if printed else None)  # type: ignore[arg-type]
         # Textual would take what the program's other threads print, and lose it; Printed does not.
         self._capture_stdout, self._capture_stderr = sys.stdout, sys.stderr  # type: ignore[assignment]
-        self.engine, self.pause, self.first, self.printed = engine, pause, first, printed
-        self.desk = Desk(engine, self._pages_ready)
+        self.desk, self.pause, self.first, self.printed = desk, pause, first, printed
+        self.engine = desk.engine
+        desk.on_ready = self._pages_ready
         self.shown: Shown | None = None
         self.match = -1  # the line of the match that was gone to
         self.fresh = 0  # tensors that were recorded since the screen was made
@@ -80,7 +78,7 @@ class ScreenApp(App[Action]):
         self._doing, self._since = "", 0.0
         self.turn = asyncio.Lock()
         self._places: dict[int, tuple[Result, int, int]] = {}
-        self.has_mouse = bool(engine.settings.get("mouse_mode", True))
+        self.has_mouse = bool(self.engine.settings.get("mouse_mode", True))
 
     @property
     def available_themes(self) -> dict[str, Theme]:
@@ -201,7 +199,7 @@ class ScreenApp(App[Action]):
     async def work(self, line: str, job: Callable[[], Any]) -> Any:
         """The outcome of a job on the worker; None when it was stopped or failed, which was said then."""
         self._doing, self._since = line, time.monotonic()
-        self._job = self.desk.worker.submit(job)
+        self._job, self.desk.ahead = self.desk.ahead or self.desk.worker.submit(job), None
         try:
             return await asyncio.wrap_future(self._job)
         except (Stopped, asyncio.CancelledError):

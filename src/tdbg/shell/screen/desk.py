@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from tdbg.capture.control import Pause
@@ -29,11 +32,19 @@ class Outcome(NamedTuple):
 class Desk:
     """The engine, and the room its results have on the screen."""
 
-    def __init__(self, engine: Engine, on_ready: Callable[[], None]) -> None:
+    def __init__(self, engine: Engine) -> None:
         self.engine, self.worker = engine, Worker()
-        self.room = Room(self.worker, on_ready)
+        self.on_ready: Callable[[], None] = lambda: None  # called, on the worker, when more lines are there
+        self.room = Room(self.worker, lambda: self.on_ready())
+        self.ahead: Future | None = None  # the first outcome, where it was begun before there was a screen
         self._counted: tuple[Scene, int] | None = None  # how many tensors there were
         self._views: dict[int, tuple[Array, View]] = {}  # by the array that shows a part of one
+
+    def begin_ahead(self, pause: Pause | None, first: str) -> None:
+        """While the screen is being loaded, which takes as long; it will be as large as the terminal is now."""
+        self.room.width, self.room.height = shutil.get_terminal_size()
+        job = partial(self.perform, first) if pause is None else partial(self.begin, pause)
+        self.ahead = self.worker.submit(job)
 
     def begin(self, pause: Pause) -> Outcome:
         """What a held program is shown with: the lines that it says, then its first command's."""

@@ -12,19 +12,22 @@ from tdbg import native
 from tdbg.capture import faults
 from tdbg.capture.control import Action, Kind, Pause
 from tdbg.shell.engine import Engine
+from tdbg.shell.screen.desk import Desk
 
 _PATIENCE = 5  # seconds for a screen that is told to end
 
 
 def show(engine: Engine, pause: Pause | None = None, first: str = "") -> Action | None:
     """None: the terminal is gone. A fault of the screen is raised, when the terminal is as it was before."""
+    desk = Desk(engine)
+    desk.begin_ahead(pause, first)
     from tdbg.shell.screen.keys import DebuggerScreen
     from tdbg.shell.screen.printed import Printed
     from tdbg.shell.screen.terminal import LEAVE
 
     failures: list[BaseException] = []
     with Printed() as printed, native.guarded_terminal(printed.terminal, printed.file, LEAVE.encode()):
-        app = DebuggerScreen(engine, pause, first, printed)
+        app = DebuggerScreen(desk, pause, first, printed)
 
         def draw() -> None:
             try:
