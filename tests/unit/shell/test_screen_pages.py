@@ -1,5 +1,6 @@
 """Pages, the worker and the search behind the screen: nothing waits, and nothing is read that is not seen."""
 
+import sys
 import threading
 import time
 
@@ -11,6 +12,8 @@ from tdbg.shell.result import Column, Result, Table, plain, text
 from tdbg.shell.screen.pages import SIZE, Pages
 from tdbg.shell.screen.search import Search
 from tdbg.shell.screen.worker import Stopped, Worker
+
+PATIENCE = 30  # seconds
 
 
 @pytest.fixture
@@ -42,9 +45,26 @@ def test_who_scrolls_fast_gets_the_last_pages(worker):
     for number in range(0, 1_000_000, SIZE):
         assert pages.line(number) is None
     held.set()
+    until = time.monotonic() + PATIENCE
     while pages.line(1_000_000 - SIZE) is None:
-        ready.wait(10)
+        assert time.monotonic() < until
+        time.sleep(0.001)
     assert rows.asked - before < 20 * SIZE
+
+
+def test_no_page_is_forgotten_however_threads_take_turns(worker):
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        ready = threading.Event()
+        pages = Pages(table(Rows()), worker, ready.set)
+        for number in range(0, 300 * SIZE, SIZE):
+            until = time.monotonic() + PATIENCE
+            while pages.line(number) is None:
+                pages.line(number + 1000 * SIZE)
+                assert time.monotonic() < until, f"line {number} never comes"
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_jobs_are_done_in_order_and_those_that_are_waited_for_first(worker):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
@@ -25,6 +26,8 @@ class Pages:
         self._worker, self._on_ready = worker, on_ready
         self._kept: OrderedDict[int, list[Line]] = OrderedDict()
         self._wanted: OrderedDict[int, None] = OrderedDict()
+        self._is_loading = False
+        self._wanted_changes = threading.Lock()
         self._length = len(layout)
 
     def __len__(self) -> int:
@@ -46,23 +49,32 @@ class Pages:
                 self._load(number)
 
     def _want(self, number: int) -> None:
-        is_waiting = bool(self._wanted)
-        self._wanted[number] = None
-        self._wanted.move_to_end(number)
-        while len(self._wanted) > _WAITING:
-            self._wanted.popitem(last=False)
-        if not is_waiting:
+        with self._wanted_changes:
+            self._wanted[number] = None
+            self._wanted.move_to_end(number)
+            while len(self._wanted) > _WAITING:
+                self._wanted.popitem(last=False)
+            is_loading, self._is_loading = self._is_loading, True
+        if not is_loading:
             self._worker.submit(self._load_wanted, first=True)
 
     def _load_wanted(self) -> None:
         try:
-            while self._wanted:
-                number, _ = self._wanted.popitem()
+            while (number := self._next_wanted()) is not None:
                 if number not in self._kept:
                     self._load(number)
                     self._on_ready()
-        finally:
-            self._wanted.clear()
+        except BaseException:
+            with self._wanted_changes:
+                self._wanted.clear()
+                self._is_loading = False
+            raise
+
+    def _next_wanted(self) -> int | None:
+        """The last one; None ends the loading, and what is wanted afterwards begins it anew."""
+        with self._wanted_changes:
+            self._is_loading = bool(self._wanted)
+            return self._wanted.popitem()[0] if self._wanted else None
 
     def _load(self, number: int) -> None:
         lines = self.layout.lines(number * SIZE, min((number + 1) * SIZE, self._length))
