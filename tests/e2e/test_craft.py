@@ -68,6 +68,7 @@ def test_everything_to_press_has_a_name(page: Page, address: str) -> None:
 
 
 def _open_palette(page: Page) -> None:
+    page.wait("!document.querySelector('dialog')", "the one before is closed")
     page.press(":")
     page.wait(f"{FOCUS}.getAttribute('role') === 'combobox'", "the palette")
 

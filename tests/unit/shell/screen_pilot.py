@@ -74,10 +74,11 @@ def drive(
     size: tuple[int, int] = (100, 30),
     first: str = "lt",
     engine: Engine | None = None,
+    desk: Desk | None = None,
     pause: Any = None,
 ) -> DebuggerScreen:
     """Starts the screen, lets ``play`` do something with it, and ends it."""
-    app = DebuggerScreen(Desk(engine or TriedEngine()), pause, first)
+    app = DebuggerScreen(desk or Desk(engine or TriedEngine()), pause, first)
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:

@@ -1,10 +1,13 @@
 """How the screen looks, at a usual size and at the least one: plain-text snapshots, compared exactly."""
 
+from functools import partial
+
 import pytest
-from screen_pilot import drive, looks_like, typed
+from screen_pilot import TriedEngine, drive, looks_like, typed
 from small_scene import SmallScene
 
 from tdbg.capture.control import Pause
+from tdbg.shell.screen.desk import Desk
 
 SIZES = {"100x30": (100, 30), "60x15": (60, 15)}
 
@@ -42,3 +45,15 @@ def test_a_held_program(size):
         looks_like(app, f"leaving-{size}")
 
     drive(play, size=SIZES[size], pause=pause)
+
+
+def test_what_was_begun_before_the_screen_had_its_size():
+    desk = Desk(TriedEngine())
+    desk.room.width = 40
+    desk.ahead = desk.worker.submit(partial(desk.perform, "lt"))
+    desk.ahead.result(60)
+
+    async def play(app, pilot):
+        looks_like(app, "list-100x30")
+
+    drive(play, desk=desk)

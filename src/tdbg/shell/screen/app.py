@@ -273,6 +273,8 @@ class ScreenApp(App[Action]):
             self.run_worker(self._count(shown))
         output.show(shown.pages, *place)
         self.update_bars()
+        if shown.room != self.desk.room.width:  # which has changed while it was made
+            self.show_again(partial(self.desk.again, shown), place[0])
 
     async def _count(self, shown: Shown) -> None:
         """What stands beside a tensor comes when it is counted."""

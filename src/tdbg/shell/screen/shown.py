@@ -22,6 +22,7 @@ class Shown:
     line: str
     result: Result
     pages: Pages
+    room: int  # the width that there was for output and panel together
     width: int
     view: View | None = None
     has_panel: bool = False
@@ -37,11 +38,12 @@ class Room:
         self._worker, self._on_ready = worker, on_ready
 
     def lay_out(self, line: str, result: Result, view: View | None) -> Shown:
-        has_panel = view is not None and self.width >= WITH_PANEL and has_numbers(view.shown)
-        width = self.width - (PANEL_WIDTH if has_panel else 0) - 1
+        room = self.width  # it may change meanwhile
+        has_panel = view is not None and room >= WITH_PANEL and has_numbers(view.shown)
+        width = room - (PANEL_WIDTH if has_panel else 0) - 1
         pages = Pages(Layout(result, width), self._worker, self._on_ready)
         pages.load(result.top - 1, self.height + 2)
-        return Shown(line, result, pages, width, view, has_panel)
+        return Shown(line, result, pages, room, width, view, has_panel)
 
 
 def beside_of(shown: Shown) -> list[Line]:
