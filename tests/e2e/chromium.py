@@ -32,6 +32,30 @@ _KEYS = {  # name: code, number of the key
 }  # fmt: skip
 _MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
 
+# The box of what is in sight of an element. What is above it may still be loading, and move it: null until it stands
+# still, and something of it is what is hit at the shares of its size.
+_STILL = """async (element, across, down) => {
+  if (!element) return null;
+  element.scrollIntoView({block: 'nearest'});
+  const seen = () => {
+    const {left, top, right, bottom} = element.getBoundingClientRect();
+    const box = [left, top, right, bottom];
+    for (let around = element.parentElement; around; around = around.parentElement) {
+      if (getComputedStyle(around).overflowX === 'visible') continue;
+      const edge = around.getBoundingClientRect();
+      [box[0], box[1]] = [Math.max(box[0], edge.left), Math.max(box[1], edge.top)];
+      [box[2], box[3]] = [Math.min(box[2], edge.right), Math.min(box[3], edge.bottom)];
+    }
+    return [box[0], box[1], box[2] - box[0], box[3] - box[1]];
+  };
+  const before = seen();
+  for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame);
+  const box = seen();
+  const hit = document.elementFromPoint(box[0] + box[2] * across, box[1] + box[3] * down);
+  const isHit = element.contains(hit) || hit?.contains(element);
+  return isHit && box.every((number, at) => number === before[at]) ? box : null;
+}"""
+
 
 def installed() -> str | None:
     return next((path for name in _NAMES if (path := shutil.which(name))), None)
@@ -152,10 +176,11 @@ class Page:
     def wait(self, script: str, what: str = "") -> Any:
         """Until a script gives something true, which is given back."""
         end = time.monotonic() + PATIENCE
-        asked = f"(found => found instanceof Node || found)({script})"
+        asked = f"(async found => (found = await found) instanceof Node || found)({script})"
         while not (found := self.value(asked)):
             if time.monotonic() > end:
-                raise AssertionError(f"this never came true: {what or script}\n{self.text('body')[:3000]}")
+                where = self.value("`${location.href}, focus on ${document.activeElement?.outerHTML.slice(0, 200)}`")
+                raise AssertionError(f"this never came true: {what or script}\n{where}\n{self.text('body')[:3000]}")
             time.sleep(0.05)
         return found
 
@@ -196,11 +221,9 @@ class Page:
             f"[...document.querySelectorAll({json.dumps(selector)})].find(e => e.textContent.includes("
             f"{json.dumps(text)}) && e.getClientRects().length)"
         )
-        self.wait(f"!!({find})", f"{selector} with {text!r}")
-        x, y, width, height = self.value(
-            f"(async e => {{ e.scrollIntoView({{block: 'nearest'}}); await new Promise(requestAnimationFrame); "
-            f"const b = e.getBoundingClientRect(); return [b.x, b.y, b.width, b.height] }})({find})"
-        )
+        self.wait(find, f"{selector} with {text!r}")
+        still = f"({_STILL})({find}, {at[0]}, {at[1]})"
+        x, y, width, height = self.wait(still, f"{selector} with {text!r}, standing still and not covered")
         return x + width * at[0], y + height * at[1]
 
     def _mouse(self, kind: str, x: float, y: float, **more: Any) -> None:

@@ -87,11 +87,24 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
+# With TDBG_LATE=1 the server's answers come late, and in another order than they were asked for.
+_LATE = """
+const ask = fetch;
+window.fetch = async (...what) => {
+  const answer = await ask(...what);
+  await new Promise(done => setTimeout(done, 1500 * Math.random() ** 2));
+  return answer;
+};
+"""
+
+
 @pytest.fixture
 def page(request: pytest.FixtureRequest, browser: Browser, tmp_path: Path) -> Iterator[Page]:
     """A new tab, which saves into the test's folder. Its last picture is kept. In no test may the page's code fail, do
     what its policy forbids, or ask another host."""
     with browser.page(tmp_path) as page:
+        if os.environ.get("TDBG_LATE"):
+            page.on_every_page(_LATE)
         yield page
         ARTEFACTS.mkdir(exist_ok=True)
         name = re.sub(r"[^\w-]+", "-", request.node.name)

@@ -28,6 +28,7 @@ def test_every_key_of_the_help_sheet_is_there(page: Page, address: str) -> None:
     page.press("p")
     page.wait(f"{FOCUS}.closest('section')?.id === 'pane-alerts'", "the pane before")
     page.wait_text(".verdict h1", "Bad values began")
+    page.wait("document.querySelector('#step-number')", "the steps are known")
     page.press("v")
     page.wait_text(CHOSEN, "Log:0")
     page.press("]")
@@ -143,18 +144,19 @@ def test_the_page_fits_the_window(browser: Browser, address: str, tmp_path: Path
         assert page.value(cut) == []
 
 
-def test_nothing_jumps_while_it_loads(page: Page, address: str) -> None:
-    page.go(f"{address}#trace=healthy")
-    page.value(
+@pytest.mark.parametrize(("trace", "most"), [("healthy", 0.1), ("slow", 0.01), ("tutorial", 0.01), ("session", 0.01)])
+def test_nothing_jumps_while_it_loads(page: Page, address: str, trace: str, most: float) -> None:
+    """What a hand may be on its way to stays where it is when the verdict comes; without any bad value the strip of the
+    verdict may become smaller once, when that is known."""
+    page.on_every_page(
         "window.jumps = []; new PerformanceObserver(list => jumps.push(...list.getEntries().map(e => [e.value, "
         "e.sources.map(s => s.node?.id || s.node?.className || s.node?.nodeName).join()]))).observe("
-        "{type: 'layout-shift', buffered: true}); 0"
+        "{type: 'layout-shift', buffered: true});"
     )
-    page.wait_text(".verdict", "No bad values in")
-    page.wait("document.querySelectorAll('.grid-row a').length > 3")
+    open_trace(page, address, trace)
     page.wait("!document.querySelector('.stale, .loading')", "all is loaded")
     jumps = page.value("jumps")
-    assert sum(value for value, _ in jumps) < 0.1, jumps
+    assert sum(value for value, _ in jumps) < most, jumps
 
 
 def test_a_folder_with_broken_traces_or_none(page: Page, traces: Path, address: str, tmp_path: Path) -> None:

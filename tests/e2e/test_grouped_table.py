@@ -51,6 +51,29 @@ def test_groups_unfold_and_fold(page: Page, address: str) -> None:
     assert not {"group", "open"} & set(view(page))
 
 
+def test_a_late_answer_does_not_move_a_table_that_was_moved(page: Page, address: str) -> None:
+    """Where the chosen row is must be asked of the server; whoever went elsewhere in the meantime stays there."""
+    page.on_every_page(
+        "const atOnce = fetch; window.fetch = async (...what) => {"
+        "  if (!/(tensors|groups)[?].*at=/.test(what[0])) return atOnce(...what);"
+        "  await new Promise(go => setTimeout(go, 700));"
+        "  const answer = await atOnce(...what);"
+        "  window.late = (window.late ?? 0) + 1;"
+        "  return answer }"
+    )
+    for group, asked in (("", 1), ("&group=layer&open=sequential_1/first_1", 2)):
+        page.go("about:blank")
+        open_trace(page, address, "slow", group)
+        page.value("window.late = 0")
+        page.click(".grid-row a")
+        page.wait("document.querySelector('.grid-row.chosen')", "chosen")
+        page.fill("#go-to-row", "90")
+        page.wait("document.querySelector('#row-90.active')", "the row")
+        page.wait(f"window.late === {asked}", "the server told where the chosen row is")
+        page.value("new Promise(done => setTimeout(done, 500))")
+        assert page.value("!!document.querySelector('#row-90.active')")
+
+
 def test_groups_by_keys_alone(page: Page, address: str) -> None:
     open_trace(page, address, "slow")
     _group(page, "phase")

@@ -12,6 +12,7 @@ def test_a_session_that_trains_has_runs_and_steps(page: Page, address: str) -> N
     open_trace(page, address, "session")
     page.wait_text(".verdict h1", "began at run 2")
     page.wait_text("#pane-executions h2", "Session runs".upper())
+    page.wait(f"document.querySelector('{BOXES}')", "runs")
     assert texts(page, BOXES) == ["1", "2", "3", "4", "5", "6"]
     assert "run #2: 2 fetches (Neg:0, GradientDescent); 2 feeds" in page.value(
         f"document.querySelectorAll('{BOXES}')[1].title"

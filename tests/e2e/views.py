@@ -18,6 +18,7 @@ needs_axe = pytest.mark.skipif(not AXE.exists(), reason="axe is not installed: m
 def open_trace(page: Page, address: str, trace: str, rest: str = "") -> None:
     page.go(f"{address}#trace={trace}{rest}")
     page.wait("document.querySelectorAll('.grid-row a').length > 3", "rows in the table")
+    page.wait("document.querySelector('.verdict[aria-busy=false]')", "the verdict")
 
 
 def open_origin(page: Page, address: str, rest: str = "") -> None:

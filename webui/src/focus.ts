@@ -120,11 +120,15 @@ export function goStep(step: number, replaces = false): void {
 }
 
 async function followTensor(step: number): Promise<void> {
-  const { data } = tensor.peek();
   const { trace, process, seq } = view.peek();
-  if (!data || seq === null || data.seq !== seq || data.step === step) return;
-  const where = `step == ${step} and slot == ${data.slot}`;
-  const found = await getJson<{ rows: Tensor[] }>(ofTrace(trace, "tensors", { process, op: data.op, where, limit: 1 }));
+  if (seq === null) return;
+  const { data } = tensor.peek();
+  const chosen =
+    data?.seq === seq ? data : await getJson<TensorDetail>(ofTrace(trace, "tensor", { process, seq })).catch(() => null);
+  if (!chosen || chosen.step === step) return;
+  const where = `step == ${step} and slot == ${chosen.slot}`;
+  const asked = ofTrace(trace, "tensors", { process, op: chosen.op, where, limit: 1 });
+  const found = await getJson<{ rows: Tensor[] }>(asked);
   const now = view.peek();
   if (found.rows[0] && now.step === step && now.seq === seq) go({ seq: found.rows[0].seq }, true);
 }

@@ -21,12 +21,16 @@ export function Grid() {
   const size = useSize(body);
   const top = useSignal(0);
   const active = useSignal(-1); // the row that arrow keys are at
+  const moves = useRef(0); // of whoever looks, by hand: a row that was to be shown before is not shown after them
   const carried = useRef(0);
   const total = lineCount.value;
   const track: Track = { rows: total, visible: Math.max(1, Math.floor(size.height / ROW)), height: size.height };
   const first = clampTop(top.value, track);
   const shown = Math.min(total - first, track.visible + 1);
-  const move = (to: number) => (top.value = clampTop(to, track));
+  const move = (to: number) => {
+    moves.current++;
+    top.value = clampTop(to, track);
+  };
 
   useEffect(() => {
     if (isAnother.value) top.value = 0;
@@ -36,13 +40,19 @@ export function Grid() {
     const to = topToShow(row, clampTop(top.peek(), track), track);
     top.value = isGrouped.peek() && to === row ? Math.max(0, row - 1) : to; // below the head of its group
   };
-  useReveal((row) => {
+  const goTo = (row: number) => {
     active.value = row;
     reveal(row);
-  }, track);
+  };
+  useReveal(goTo, track, moves);
+  useJumps((row) => {
+    moves.current++;
+    goTo(row);
+  });
 
   const choose = (row: number) => {
     const line = lineAt(row);
+    moves.current++;
     active.value = row;
     if (line.kind === "group") {
       if (row < first) top.value = row;
@@ -53,12 +63,10 @@ export function Grid() {
   /** Unfolds or folds the group at the active line; a row goes to its group first. */
   const fold = (isWanted: boolean) => {
     const line = lineAt(active.value);
+    moves.current++;
     if (line.kind === "group") {
       if (openKeys.value.includes(line.group.key) === isWanted) toggleGroup(line.group.key);
-    } else if (isWanted) {
-      active.value = groups.headOf(active.value);
-      reveal(active.value);
-    }
+    } else if (isWanted) goTo(groups.headOf(active.value));
   };
   const pressed = (event: KeyboardEvent) => {
     const page = track.visible - 1;
@@ -79,6 +87,7 @@ export function Grid() {
     if (event.key === "Enter" && event.target === event.currentTarget && active.value >= 0) return choose(active.value);
     if (by === undefined) return;
     event.preventDefault();
+    moves.current++;
     const row = Math.max(0, Math.min(total - 1, (active.value < 0 ? first - 1 : active.value) + by));
     active.value = row;
     if (Math.abs(by) > 1) top.value = clampTop(row - Math.floor(track.visible / 2), track);
@@ -183,8 +192,9 @@ function Heading({ title, sort, hint, kind }: { title: string; sort: string; hin
   );
 }
 
-/** Calls back with the row of the chosen tensor, when another one is chosen anywhere on the page or the list changes. */
-function useReveal(show: (row: number) => void, track: Track): void {
+/** Calls back with the row of the chosen tensor, when another one is chosen anywhere on the page or the list changes;
+ * where that row is must be asked for, so not when the table was moved by hand until the answer came. */
+function useReveal(show: (row: number) => void, track: Track, moves: { current: number }): void {
   const seq = viewed.seq.value;
   const key = [
     viewed.trace.value,
@@ -199,33 +209,37 @@ function useReveal(show: (row: number) => void, track: Track): void {
   const latest = useRef(show);
   latest.current = show;
   const isReady = track.height > 0 && track.rows > 0;
-  useEffect(() => {
-    if (seq === null || !isReady) return;
+  const showWhenFound = (find: () => Promise<number | null>) => {
     let isOver = false;
-    lineOfEvent(seq, true).then(
-      (row) => !isOver && row !== null && latest.current(row),
+    const before = moves.current;
+    find().then(
+      (row) => !isOver && moves.current === before && row !== null && latest.current(row),
       () => undefined,
     );
     return () => {
       isOver = true;
     };
+  };
+  useEffect(() => {
+    if (seq === null || !isReady) return;
+    return showWhenFound(() => lineOfEvent(seq, true));
   }, [seq, key, isReady]);
   const [step, execution] = [viewed.step.value, viewed.execution.value];
   useEffect(() => {
     // Without a chosen tensor the table goes to where the chosen execution or step begins.
     const part = execution !== null ? { execution } : step !== null ? { step } : null;
     if (part === null || seq !== null || !isReady || viewed.sort.value) return;
-    let isOver = false;
-    const find = async () => {
+    return showWhenFound(async () => {
       const first = await rows.firstOf(part);
-      const row = first === null ? null : await lineOfEvent(first, false);
-      if (!isOver && row !== null) latest.current(row);
-    };
-    find().catch(() => undefined);
-    return () => {
-      isOver = true;
-    };
+      return first === null ? null : lineOfEvent(first, false);
+    });
   }, [step, execution, isReady]);
+}
+
+/** Calls back with the number that was written as a row to go to. */
+function useJumps(show: (row: number) => void): void {
+  const latest = useRef(show);
+  latest.current = show;
   useEffect(() => {
     const jump = (event: Event) =>
       latest.current(Math.min((event as CustomEvent<number>).detail, lineCount.peek() - 1));

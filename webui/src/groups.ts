@@ -51,7 +51,8 @@ class Groups {
   private readonly known = signal<ReadonlyMap<number, Group>>(new Map()); // by place
   private readonly places = signal<ReadonlyMap<string, number>>(new Map()); // by key
   private readonly opened = new Map<string, { rows: Rows; end: () => void }>();
-  private readonly asked = new Set<string>();
+  private readonly asked = new Map<number, Promise<void>>(); // pages that come, or came
+  private readonly sought = new Set<string>(); // keys of groups whose place was asked for
   private readonly fresh = new Set<number>(); // pages of the trace as it is now
   private state = "";
   private round = 0;
@@ -77,6 +78,7 @@ class Groups {
         if (!viewed.group.value || !viewed.trace.value) return;
         this.round++;
         this.asked.clear();
+        this.sought.clear();
         this.fresh.clear();
         if (state !== this.state) {
           this.isAnother.value = true;
@@ -94,7 +96,10 @@ class Groups {
             this.opened.delete(key);
           }
         for (const key of keys) {
-          if (!this.places.value.has(key) && this.count.value) void this.find({ key });
+          if (!this.places.value.has(key) && this.count.value && !this.sought.has(key)) {
+            this.sought.add(key);
+            void this.find({ key });
+          }
           if (this.opened.has(key)) continue;
           const rows = new Rows(() => within(key));
           this.opened.set(key, { rows, end: rows.start() });
@@ -148,9 +153,6 @@ class Groups {
 
   /** The place of a group; its page is here then. */
   private async find(which: { at: number } | { key: string }): Promise<number | null> {
-    const name = JSON.stringify(which);
-    if (this.asked.has(name)) return null;
-    if ("key" in which) this.asked.add(name);
     try {
       const { at } = await getJson<Answer>(this.address({ ...which, limit: 1 }));
       if (at !== null && !this.known.peek().has(at)) await this.fetch(Math.floor(at / PAGE));
@@ -164,10 +166,13 @@ class Groups {
     return ofTrace(view.peek().trace, "groups", { ...grouped.peek(), ...more });
   }
 
-  private async fetch(page: number): Promise<void> {
-    const name = `page ${page}`;
-    if (this.asked.has(name)) return;
-    this.asked.add(name);
+  private fetch(page: number): Promise<void> {
+    const asked = this.asked.get(page) ?? this.ask(page);
+    this.asked.set(page, asked);
+    return asked;
+  }
+
+  private async ask(page: number): Promise<void> {
     const round = this.round;
     try {
       const found = await getJson<Answer>(this.address({ offset: page * PAGE, limit: PAGE }));
