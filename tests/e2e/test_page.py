@@ -171,6 +171,7 @@ def test_the_chosen_tensor_follows_the_step(page: Page, address: str) -> None:
     open_trace(page, address, "tutorial")
     page.click(".verdict h1 a")
     page.wait_text(CHOSEN, "Log:0")
+    page.wait("document.querySelector('#step-number')", "the steps are known")
     page.press("[")
     page.wait("document.querySelector('.grid-row.chosen:not(.bad)')?.innerText.includes('Log:0')", "a good Log before")
 

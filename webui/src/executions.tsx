@@ -54,14 +54,22 @@ export function Executions() {
   );
   const total = loaded.data?.total ?? 0;
   const at = place.data?.at ?? null;
+  const isMoved = useRef(false); // by hand, since another one was chosen
   useEffect(() => {
-    if (at !== null && (at < first.peek() || at >= first.peek() + fits.peek()))
+    isMoved.current = false;
+  }, [chosenExecution.value]);
+  useEffect(() => {
+    if (at !== null && !isMoved.current && (at < first.peek() || at >= first.peek() + fits.peek()))
       first.value = Math.max(0, at - Math.floor(fits.peek() / 3));
   }, [at]);
   useEffect(() => {
     first.value = 0;
   }, [viewed.trace.value, isBad.value]);
-  const move = (by: number) => (first.value = Math.max(0, Math.min(total - 1, first.value + by)));
+  const moveTo = (to: number) => {
+    isMoved.current = true;
+    first.value = Math.max(0, Math.min(total - 1, to));
+  };
+  const move = (by: number) => moveTo(first.value + by);
   const pressed = (event: KeyboardEvent) => {
     const boxes = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("button")];
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -141,7 +149,7 @@ export function Executions() {
                   min={0}
                   max={Math.max(0, total - fits.value)}
                   value={first.value}
-                  onInput={(event) => (first.value = event.currentTarget.valueAsNumber)}
+                  onInput={(event) => moveTo(event.currentTarget.valueAsNumber)}
                 />
               )}
             </>

@@ -18,6 +18,7 @@ interface Answer {
 }
 
 const PAGE = 100;
+const TRIES = 3;
 const BETWEEN = "|";
 
 /** The same without an order: that is for the rows of a group. */
@@ -155,7 +156,9 @@ class Groups {
   private async find(which: { at: number } | { key: string }): Promise<number | null> {
     try {
       const { at } = await getJson<Answer>(this.address({ ...which, limit: 1 }));
-      if (at !== null && !this.known.peek().has(at)) await this.fetch(Math.floor(at / PAGE));
+      // A page that was asked for before the trace grew, or was judged, is not kept: it is asked for again.
+      for (let tries = 0; at !== null && !this.known.peek().has(at) && tries < TRIES; tries++)
+        await this.fetch(Math.floor(at / PAGE));
       return at;
     } catch {
       return null; // what is wrong with the question is told where the groups are asked for
