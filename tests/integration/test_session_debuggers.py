@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
@@ -62,8 +63,12 @@ def run_values(wrapper, net, values):
 # ---- the prompt
 
 
-def test_run_and_run_until_a_filter_passes(net, commands, capsys):
-    before = set(glob.glob("/tmp/tfdbg_*"))
+def test_run_and_run_until_a_filter_passes(net, commands, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    used = []
+    monkeypatch.setattr(
+        tempfile, "mkdtemp", lambda *a, make=tempfile.mkdtemp, **k: used.append(make(*a, **k)) or used[-1]
+    )
     with session_of(net) as session:
         wrapper = tf_debug.LocalCLIDebugWrapperSession(session)
         commands("run", "run -f has_inf_or_nan", "run_info", "exit")
@@ -77,7 +82,8 @@ def test_run_and_run_until_a_filter_passes(net, commands, capsys):
     assert "first bad tensor: log:0, -inf ×1 of 1" in said
     assert "test_session_debuggers.py:" in said and "# the line of the log" in said
     assert said.count("run #4: 1 fetch (loss:0); 1 feed (x:0)\n") == 2  # the headline, and run_info
-    assert set(glob.glob("/tmp/tfdbg_*")) <= before
+    assert any(path.startswith(f"{tmp_path}/tfdbg_") for path in used)
+    assert not glob.glob(f"{tmp_path}/tfdbg_*")
 
 
 class Answers:
