@@ -33,6 +33,7 @@ weights = tf.Variable([1.0, 2.0])
 def loss(x):
     return tf.reduce_sum(tf.math.log(weights * x))
 """
+NEAR = "from tdbg.notebook import shown; shown.reaches_loopback = lambda *_: True"
 TRAINING = """\
 %%tdbg -o cell.tdbg
 
@@ -97,8 +98,9 @@ def started(folder: Path) -> Iterator[Kernel]:
 @pytest.fixture(scope="module")
 def kernel(folder: Path) -> Iterator[Kernel]:
     with started(folder) as kernel:
-        kernel.run("from tdbg.notebook import shown; shown.reaches_loopback = lambda *_: True")
+        kernel.run(NEAR)
         assert kernel.run("%load_ext tdbg").status == "ok"
+        assert kernel.run(MODEL).status == "ok"
         yield kernel
 
 
@@ -111,7 +113,6 @@ def fetch(address: str) -> tuple[int, Any, str]:
 
 
 def test_a_cell_is_recorded_and_explained(kernel, folder):
-    assert kernel.run(MODEL).status == "ok"
     cell = kernel.run(TRAINING)
     assert cell.status == "ok" and not cell.error
     assert "'<script>True'" in cell.plain  # its last expression, as in any cell
@@ -147,7 +148,7 @@ def test_an_error_is_the_cell_s_own(kernel, folder):
 
 def test_a_cell_with_await(kernel, folder):
     """It runs on the kernel's event loop, and what it awaits is recorded as everything else."""
-    kernel.run("import asyncio, tensorflow as tf\nasync def later(x):\n    await asyncio.sleep(0)\n    return x")
+    kernel.run("import asyncio\nasync def later(x):\n    await asyncio.sleep(0)\n    return x")
     cell = kernel.run(
         "%%tdbg -o awaited.tdbg\nx = await later(tf.constant([0.0]))\n"
         "task = asyncio.get_running_loop().create_task(later(5))\n"
@@ -183,6 +184,7 @@ def test_on_and_off_and_the_rest(kernel, folder):
     assert tdbg.open(folder / "several.tdbg").processes[0].info["mode"] == "full"
 
     far = kernel.run("shown.reaches_loopback = lambda *_: False\n%tdbg serve several.tdbg").html[0]
+    kernel.run(NEAR)
     assert far.startswith("<iframe srcdoc=") and "http://127.0.0.1" not in far
     assert "tdbg report: several.tdbg" in html.unescape(far)
 
