@@ -23,6 +23,7 @@ _LAYERS = str(_PROGRAMS / "layers.py")
 _RUNS = {
     "tutorial": [str(ROOT / "examples" / "debugger_v2_tutorial.py")],
     "healthy": [str(ROOT / "examples" / "healthy.py")],
+    "unhealthy": [str(ROOT / "tests" / "corpus" / "programs" / "dead_relu.py")],
     "session": [str(ROOT / "examples" / "session.py")],
     "slow": ["--mode", "full", _LAYERS, "0.05"],
     "fast": ["--mode", "full", _LAYERS, "0.5"],

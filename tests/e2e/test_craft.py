@@ -144,10 +144,9 @@ def test_the_page_fits_the_window(browser: Browser, address: str, tmp_path: Path
         assert page.value(cut) == []
 
 
-@pytest.mark.parametrize(("trace", "most"), [("healthy", 0.1), ("slow", 0.01), ("tutorial", 0.01), ("session", 0.01)])
-def test_nothing_jumps_while_it_loads(page: Page, address: str, trace: str, most: float) -> None:
-    """What a hand may be on its way to stays where it is when the verdict comes; without any bad value the strip of the
-    verdict may become smaller once, when that is known."""
+@pytest.mark.parametrize("trace", ["healthy", "unhealthy", "slow", "tutorial", "session"])
+def test_nothing_jumps_while_it_loads(page: Page, address: str, trace: str) -> None:
+    """What a hand may be on its way to stays where it is when the verdict comes, whatever it is."""
     page.on_every_page(
         "window.jumps = []; new PerformanceObserver(list => jumps.push(...list.getEntries().map(e => [e.value, "
         "e.sources.map(s => s.node?.id || s.node?.className || s.node?.nodeName).join()]))).observe("
@@ -156,7 +155,7 @@ def test_nothing_jumps_while_it_loads(page: Page, address: str, trace: str, most
     open_trace(page, address, trace)
     page.wait("!document.querySelector('.stale, .loading')", "all is loaded")
     jumps = page.value("jumps")
-    assert sum(value for value, _ in jumps) < most, jumps
+    assert sum(value for value, _ in jumps) < 0.01, jumps
 
 
 def test_a_folder_with_broken_traces_or_none(page: Page, traces: Path, address: str, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def test_a_healthy_run_says_so(page: Page, address: str) -> None:
     open_trace(page, address, "healthy")
     said = page.wait_text(".verdict", "No bad values in")
     assert "did no harm" in said
+    assert "✓ vanishing gradient" in said and "not looked for: half precision update lost" in said
     page.wait("document.querySelector('#pane-alerts .count').textContent === '0'", "no alert but benign ones")
 
 
@@ -165,6 +166,16 @@ def test_the_step_slider_and_the_timeline(page: Page, address: str) -> None:
     page.wait_text("#pane-steps .timeline-said", "step 2")
     page.click(".filter button", "this step")
     page.wait("[...document.querySelectorAll('.grid-row')].every(r => r.children[2]?.textContent === '2')", "its rows")
+
+
+def test_a_key_counts_as_soon_as_there_are_steps(page: Page, address: str) -> None:
+    page.on_every_page(
+        "new MutationObserver((_, seen) => { if (!document.querySelector('#step-number')) return; "
+        "seen.disconnect(); dispatchEvent(new KeyboardEvent('keydown', {key: ']'})); })"
+        ".observe(document, {childList: true, subtree: true})"
+    )
+    open_trace(page, address, "tutorial")
+    page.wait("location.hash.includes('step=0')", "the first step")
 
 
 def test_the_chosen_tensor_follows_the_step(page: Page, address: str) -> None:

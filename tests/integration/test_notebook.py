@@ -204,6 +204,18 @@ def test_on_and_off_and_the_rest(kernel, folder):
     assert "tdbg run" in kernel.run("%tdbg").text
 
 
+def test_a_recording_that_has_nothing_yet(tmp_path):
+    with started(tmp_path) as kernel:
+        kernel.run(f"{NEAR}\n%load_ext tdbg")
+        for question in ("%tdbg why", "%tdbg serve"):
+            assert "there is no trace here" in kernel.run(question).text
+        assert kernel.run("%tdbg on -o first.tdbg").status == "ok"
+        for question in ("%tdbg why", "%tdbg serve"):
+            assert "nothing is recorded yet: TensorFlow was not imported" in kernel.run(question).text
+        assert "nothing was recorded" in kernel.run("%tdbg off").text
+    assert not (tmp_path / "first.tdbg").exists()
+
+
 def test_ipython_in_a_terminal(tmp_path):
     """The verdict as text, and no server."""
     (tmp_path / "session.ipy").write_text(

@@ -591,6 +591,8 @@ def test_what_cannot_be_asked_is_said(tmp_path: Path, options: dict[str, Any], r
     verdict = explain(recorded.trace)
     assert verdict.alerts == ()
     assert reason in verdict.health.skipped["dead_relu"]
+    told = verdict.as_dict()
+    assert sorted([*told["rules_asked"], *told["rules_not_asked"]]) == sorted(NAMES)
     assert any(reason in line for line in full_lines(verdict))
 
 

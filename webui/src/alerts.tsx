@@ -3,7 +3,7 @@
 import { useEffect } from "preact/hooks";
 import { ofTrace } from "./api";
 import { alerted, process, verdict } from "./focus";
-import { count, fileName } from "./format";
+import { count, fileName, inWords } from "./format";
 import { about, ofOp } from "./kin";
 import { useLoad } from "./load";
 import { processName, when } from "./moments";
@@ -172,7 +172,7 @@ function HealthLink({ alert }: { alert: HealthAlert }) {
     >
       <span class="tag warn">▲</span>
       <span class="two">
-        <b>{alert.rule.replaceAll("_", " ")}</b> {alert.text}
+        <b>{inWords(alert.rule)}</b> {alert.text}
       </span>
     </a>
   );

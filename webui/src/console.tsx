@@ -1,7 +1,7 @@
 // The shell's commands on the page: a line in; its answer with the same styles and links as in the terminal out.
 
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { ofTrace, postJson } from "./api";
 import { overview } from "./focus";
 import { asApiError } from "./load";
@@ -49,7 +49,7 @@ export async function runLine(line: string): Promise<void> {
 export function Console() {
   const box = useRef<HTMLDivElement>(null);
   const entries = said.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const width = box.current?.clientWidth ?? 0;
     letters = Math.max(40, Math.min(400, Math.floor((width - 24) / LETTER)));
     box.current?.querySelector(".asked:last-child")?.scrollIntoView({ block: "start" });

@@ -1,7 +1,7 @@
 // Nodes and edges in; a drawing of them out, as SVG whose nodes are links, with zoom.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { about } from "./kin";
 import { place, textWidth, type Edge } from "./graph_layout";
 import { saveSvg } from "./saving";
@@ -36,7 +36,7 @@ export function Drawing({ name, nodes, edges }: { name: string; nodes: Drawn[]; 
     [key],
   );
   const chosen = nodes.find((node) => node.isChosen)?.id;
-  useEffect(() => {
+  useLayoutEffect(() => {
     svg.current?.querySelector(".node.chosen")?.scrollIntoView({ block: "center", inline: "center" });
   }, [key, chosen]);
   const scaled = (size: number) => `${Math.ceil(size * zoom.value)}px`;

@@ -1,7 +1,7 @@
 // The Python execution timeline: a box for every eager op and every call of a function, by its initial letter.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
 import { chosenExecution, isJudged } from "./focus";
 import { count, fileName, plural } from "./format";
@@ -55,14 +55,14 @@ export function Executions() {
   const total = loaded.data?.total ?? 0;
   const at = place.data?.at ?? null;
   const isMoved = useRef(false); // by hand, since another one was chosen
-  useEffect(() => {
+  useLayoutEffect(() => {
     isMoved.current = false;
   }, [chosenExecution.value]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (at !== null && !isMoved.current && (at < first.peek() || at >= first.peek() + fits.peek()))
       first.value = Math.max(0, at - Math.floor(fits.peek() / 3));
   }, [at]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     first.value = 0;
   }, [viewed.trace.value, isBad.value]);
   const moveTo = (to: number) => {

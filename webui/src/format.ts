@@ -82,3 +82,8 @@ export function fileName(path: string): string {
 export function plural(value: number, word: string): string {
   return `${count(value)} ${word}${value === 1 ? "" : "s"}`;
 }
+
+/** The name of a health rule, for people. */
+export function inWords(rule: string): string {
+  return rule.replaceAll("_", " ");
+}

@@ -1,7 +1,7 @@
 // The rows of the table in a scroller of its own: a fixed pool of rows and a whole number, so ten million do not matter.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { count } from "./format";
 import { chosen, GroupRow, Row } from "./grid_rows";
 import { groups, openKeys, toggleGroup } from "./groups";
@@ -32,7 +32,7 @@ export function Grid() {
     top.value = clampTop(to, track);
   };
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isAnother.value) top.value = 0;
   }, [isAnother.value]);
   useLayoutEffect(() => wantLines(first, track.visible + 1));
@@ -102,7 +102,7 @@ export function Grid() {
     carried.current = turned.carried;
     if (turned.rows) move(first + turned.rows);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = body.current!;
     element.addEventListener("wheel", wheel, { passive: false });
     return () => element.removeEventListener("wheel", wheel);
@@ -220,12 +220,12 @@ function useReveal(show: (row: number) => void, track: Track, moves: { current: 
       isOver = true;
     };
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (seq === null || !isReady) return;
     return showWhenFound(() => lineOfEvent(seq, true));
   }, [seq, key, isReady]);
   const [step, execution] = [viewed.step.value, viewed.execution.value];
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Without a chosen tensor the table goes to where the chosen execution or step begins.
     const part = execution !== null ? { execution } : step !== null ? { step } : null;
     if (part === null || seq !== null || !isReady || viewed.sort.value) return;
@@ -240,7 +240,7 @@ function useReveal(show: (row: number) => void, track: Track, moves: { current: 
 function useJumps(show: (row: number) => void): void {
   const latest = useRef(show);
   latest.current = show;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const jump = (event: Event) =>
       latest.current(Math.min((event as CustomEvent<number>).detail, lineCount.peek() - 1));
     document.addEventListener("tdbg-row", jump);

@@ -1,6 +1,6 @@
 // The help sheet: all keys, what the colours mean, the words of filters.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { KEYS, LOCAL_KEYS, opened } from "./keys";
 
 const COLOURS = [
@@ -22,7 +22,7 @@ const FILTERS = [
 
 export function Help() {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog
       ref={dialog}

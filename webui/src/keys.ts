@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { go, view } from "./view";
 import { nextTheme } from "./settings";
+import { stepBy } from "./stepping";
 
 export const opened = signal<"" | "help" | "palette">("");
 
@@ -34,10 +35,6 @@ export function focusInto(pane: HTMLElement | null): void {
 function fill(): void {
   const pane = document.activeElement?.closest<HTMLElement>("[data-pane]")?.dataset.pane ?? "";
   go({ full: view.value.full ? "" : pane || "tensors" }, true);
-}
-
-export function stepBy(by: number): void {
-  document.dispatchEvent(new CustomEvent("tdbg-step", { detail: by }));
 }
 
 export const KEYS: Key[] = [

@@ -1,7 +1,7 @@
 // The palette: type, and choose among steps, ops, files, panes and commands. A line that begins with ">" goes to the shell.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { getJson, ofTrace } from "./api";
 import { runLine } from "./console";
 import { goStep, steps, traces } from "./focus";
@@ -67,7 +67,7 @@ export function Palette() {
   const ops = useSignal<Item[]>([]);
   const fixed = useMemo(fixedItems, []);
   const { trace, process } = view.value;
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     if (!trace) return;
     getJson<SourceFiles>(ofTrace(trace, "sources", { process })).then(

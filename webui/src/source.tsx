@@ -1,6 +1,6 @@
 // The source as it was when it ran. A line shows how many ops it made and whether they are well; a click lists them.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
 import { isJudged, place } from "./focus";
 import { count, fileName, plural } from "./format";
@@ -81,7 +81,7 @@ function Unkept({ data, chosen }: { data: SourceText; chosen: number | null }) {
 
 function Lines({ file, lines, chosen }: { file: string; lines: SourceLine[]; chosen: number | null }) {
   const here = useRef<HTMLDivElement>(null);
-  useEffect(() => here.current?.scrollIntoView({ block: "center" }), [file, chosen, lines.length > 0]);
+  useLayoutEffect(() => here.current?.scrollIntoView({ block: "center" }), [file, chosen, lines.length > 0]);
   const digits = String(lines.length).length;
   return (
     <div class="source" role="list" aria-label={file}>

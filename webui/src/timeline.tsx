@@ -1,7 +1,7 @@
 // The steps on a canvas: the loss, what each step's tensors were, where alerts are; zoom, and below it the whole run.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { ofTrace } from "./api";
 import { prepare } from "./canvas";
 import { scheme } from "./colours";
@@ -141,7 +141,7 @@ function Drawing({ canvas, data, all, loss, isAwaited, range, whole, show }: Dra
       drawChosen(context, place(step), place(step + 1), size);
   }, [data, all, loss, isAwaited, range.first, range.last, step, size.width, size.height, scheme.value]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = canvas.current!;
     const wheel = (event: WheelEvent) => {
       event.preventDefault();

@@ -37,10 +37,12 @@ export function drawLoss(
 ): void {
   const losses = points?.first.map((_, at) => lossOf(points, at)) ?? [];
   const known = losses.filter((value): value is number => value !== null && Number.isFinite(value));
-  if (!points || !losses.length) {
+  const areKept = losses.some((value) => value !== null);
+  if (!points || !areKept) {
     context.fillStyle = colour("--dim");
     context.font = "11px system-ui, sans-serif";
-    context.fillText(isAwaited ? "looking for the loss …" : "no loss was recognised", LEFT + 4, 28);
+    const why = losses.length ? "the loss has no numbers: record with --mode numerics" : "no loss was recognised";
+    context.fillText(isAwaited ? "looking for the loss …" : why, LEFT + 4, 28);
     return;
   }
   const [low, high] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];

@@ -1,12 +1,12 @@
 // The bar on top: which trace, which process, which step; search, light or dark, help.
 
-import { useEffect } from "preact/hooks";
-import { chosenExecution, goStep, overview, steps, traces } from "./focus";
+import { overview, timeline, traces } from "./focus";
 import { bytes, count } from "./format";
 import { opened } from "./keys";
-import { executionOf, onlyRuns, processName, runOf } from "./moments";
+import { processName } from "./moments";
 import { nextTheme } from "./settings";
 import { scheme } from "./colours";
+import { chooseMoment, moments, stepBy } from "./stepping";
 import { go, NOTHING, START, viewed, type View } from "./view";
 
 export function Top() {
@@ -107,46 +107,11 @@ function Processes() {
   );
 }
 
-/** Stays inside what was recorded. */
-function chooseStep(to: number, replaces: boolean): void {
-  const all = steps.peek();
-  if (all && Number.isFinite(to)) goStep(Math.max(all.first, Math.min(all.last, Math.round(to))), replaces);
-}
-
-function chooseRun(to: number, replaces: boolean): void {
-  const all = onlyRuns.peek();
-  if (!all || !Number.isFinite(to)) return;
-  const execution = executionOf(Math.max(all.first, Math.min(all.last, Math.round(to))));
-  if (execution !== null) go({ ...NOTHING, execution }, replaces);
-}
-
-const chosenStep = () => viewed.step.value;
-const chosenRun = () => runOf(chosenExecution.value);
-
 /** Training steps; the runs of a Session that trains nothing. */
 function MomentSlider() {
-  const runs = onlyRuns.value;
-  if (runs) return <Slider word="run" {...runs} current={chosenRun} choose={chooseRun} />;
-  const all = steps.value;
-  if (!all) return <span class="slider dim">no steps</span>;
-  return <Slider word="step" first={all.first} last={all.last} current={chosenStep} choose={chooseStep} />;
-}
-
-interface SliderProps {
-  word: string;
-  first: number;
-  last: number;
-  current: () => number | null;
-  choose: (to: number, replaces: boolean) => void;
-}
-
-function Slider({ word, first, last, current, choose }: SliderProps) {
-  const chosen = current();
-  useEffect(() => {
-    const moved = (event: Event) => choose((current() ?? first - 1) + (event as CustomEvent<number>).detail, false);
-    document.addEventListener("tdbg-step", moved);
-    return () => document.removeEventListener("tdbg-step", moved);
-  }, [first, current, choose]);
+  const all = moments.value;
+  if (!all) return <span class="slider dim">{timeline.value.data ? "no steps" : ""}</span>;
+  const { word, first, last, chosen } = all;
   return (
     <div class="slider" role="group" aria-label={`Chosen ${word}`}>
       <label for="step-number">{word}</label>
@@ -160,7 +125,7 @@ function Slider({ word, first, last, current, choose }: SliderProps) {
         onChange={(event) =>
           event.currentTarget.value === ""
             ? go({ step: null, only: false, ...(word === "run" ? NOTHING : {}) })
-            : choose(event.currentTarget.valueAsNumber, false)
+            : chooseMoment(event.currentTarget.valueAsNumber)
         }
       />
       <button
@@ -168,7 +133,7 @@ function Slider({ word, first, last, current, choose }: SliderProps) {
         aria-label={`${word} before`}
         title="["
         disabled={chosen !== null && chosen <= first}
-        onClick={() => choose((chosen ?? first + 1) - 1, false)}
+        onClick={() => stepBy(-1)}
       >
         ◀
       </button>
@@ -178,14 +143,14 @@ function Slider({ word, first, last, current, choose }: SliderProps) {
         min={first}
         max={last}
         value={chosen ?? first}
-        onInput={(event) => choose(event.currentTarget.valueAsNumber, chosen !== null)}
+        onInput={(event) => chooseMoment(event.currentTarget.valueAsNumber, chosen !== null)}
       />
       <button
         class="icon"
         aria-label={`next ${word}`}
         title="]"
         disabled={chosen !== null && chosen >= last}
-        onClick={() => choose((chosen ?? first - 1) + 1, false)}
+        onClick={() => stepBy(1)}
       >
         ▶
       </button>

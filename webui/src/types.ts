@@ -146,6 +146,7 @@ export interface Verdict {
   more_origins: number;
   benign: Benign[];
   alerts: HealthAlert[];
+  rules_asked: string[];
   rules_not_asked: Record<string, string>;
   coverage: { tensors: number; steps: number; modes: string[]; notes: string[] };
   lines: string[];

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { ofTrace } from "./api";
 import { overview, verdict } from "./focus";
 import { processName, when } from "./moments";
-import { count, fileName, plural } from "./format";
+import { count, fileName, inWords, plural } from "./format";
 import { Failure } from "./panes";
 import { underlined } from "./underline";
 import type { Benign, HealthAlert, Link, Origin, Verdict } from "./types";
@@ -12,10 +12,8 @@ import { go, hashOf, NOTHING, viewed, type View } from "./view";
 
 export function VerdictBar() {
   const { data, error, isLoading } = verdict.value;
-  // What is going to be said of bad values takes more room: it is kept free, so that nothing jumps.
-  const kind = `${data?.verdict ?? ""}${overview.value.data?.bad === 0 ? "" : " roomy"}`;
   return (
-    <section class={`verdict ${kind}`} aria-label="Verdict" aria-busy={isLoading}>
+    <section class={`verdict ${data?.verdict ?? ""}`} aria-label="Verdict" aria-busy={isLoading}>
       <div class="said">
         {error ? <Failure error={error} /> : data ? <Said verdict={data} /> : <Waiting isLoading={isLoading} />}
       </div>
@@ -127,13 +125,37 @@ function Said({ verdict }: { verdict: Verdict }) {
       {isClean && (
         <p class="dim">
           Every recorded tensor was looked at for NaN and infinity
-          {verdict.benign.length ? `; ${plural(verdict.benign.length, "place")} had some that did no harm` : ""}. Below:
-          all of them, with their numbers, lines and graphs.
+          {verdict.benign.length ? `; ${plural(verdict.benign.length, "place")} had some that did no harm, see the alerts` : ""}.
+          Below: all of them, with their numbers, lines and graphs.
         </p>
       )}
       <Harmless places={verdict.benign} />
+      {isClean && <Asked verdict={verdict} />}
       <Notes notes={verdict.coverage.notes} />
     </>
+  );
+}
+
+/** What was looked at beside bad values, and what could not be. */
+function Asked({ verdict }: { verdict: Verdict }) {
+  const asked = verdict.rules_asked.map(inWords);
+  const skipped = Object.keys(verdict.rules_not_asked).map(inWords);
+  const reasons = Object.values(verdict.rules_not_asked);
+  if (!asked.length) return reasons.length ? <p>Whether training is healthy was not looked at: {reasons[0]}.</p> : null;
+  return (
+    <p class={`asked${verdict.benign.length > 1 ? " clip" : ""}`}>
+      Not found in training either:{" "}
+      {asked.map((rule) => (
+        <span key={rule} class="tag good">
+          ✓ {rule}
+        </span>
+      ))}{" "}
+      {skipped.length > 0 && (
+        <span class="dim" title={skipped.map((rule, at) => `${rule}: ${reasons[at]}`).join("\n")}>
+          not looked for: {skipped.join(", ")}
+        </span>
+      )}
+    </p>
   );
 }
 
@@ -160,9 +182,6 @@ function Harmless({ places }: { places: Benign[] }) {
           </p>
         );
       })}
-      {places.length > MOST_HARMLESS && (
-        <p class="dim">{plural(places.length - MOST_HARMLESS, "more such place")} among the benign alerts.</p>
-      )}
     </>
   );
 }
@@ -176,7 +195,7 @@ function Notes({ notes }: { notes: string[] }) {
 }
 
 function Unhealthy({ alerts, verdict }: { alerts: HealthAlert[]; verdict: Verdict }) {
-  const [first] = alerts;
+  const [first, second] = alerts;
   return (
     <>
       <h1>
@@ -194,7 +213,12 @@ function Unhealthy({ alerts, verdict }: { alerts: HealthAlert[]; verdict: Verdic
       <p>
         <b>try</b> {first!.fix}
       </p>
-      {alerts.length > 1 && <p class="dim">{plural(alerts.length - 1, "more alert")} on the left.</p>}
+      {second && (
+        <p class="dim clip">
+          also {second.text}
+          {alerts.length > 2 && `; ${plural(alerts.length - 2, "more alert")} on the left`}
+        </p>
+      )}
       <Notes notes={verdict.coverage.notes} />
     </>
   );

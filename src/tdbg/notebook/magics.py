@@ -129,7 +129,10 @@ class Magics:
         if words:
             return trace_path(words[0])
         recording.flush()
-        return recording.current_path() or self._last or trace_path(None)
+        now = recording.current_path()
+        if now is None and recording.is_recording():
+            raise TdbgError("nothing is recorded yet: TensorFlow was not imported since %tdbg on")
+        return now or self._last or trace_path(None)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -154,6 +154,7 @@ class Verdict:
             "more_origins": self.more_origins,
             "benign": [one.as_dict() for one in self.benign],
             "alerts": [alert.as_dict() for alert in self.alerts],
+            "rules_asked": list(self.health.asked),
             "rules_not_asked": dict(self.health.skipped),
             "coverage": self.coverage.as_dict(),
         }

@@ -54,9 +54,10 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """All alerts, and the rules that were not asked, with the reason."""
+    """All alerts, the rules that were asked (of one process at least), and those that were not, with the reason."""
 
     alerts: tuple[Alert, ...] = ()
+    asked: tuple[str, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
 
     def notes(self) -> list[str]:
@@ -119,8 +120,9 @@ def find_health(
     """Asks every rule; of a process in ``first_bad`` only what came before that step, for all else is contaminated."""
     reason = _reason_for_none(coverage)
     if reason:
-        return Health((), {name: reason for name in NAMES if name not in ignore})
+        return Health((), (), {name: reason for name in NAMES if name not in ignore})
     skipped: dict[str, str] = {}
+    asked: set[str] = set()
     alerts: dict[tuple, Alert] = {}
     for process in range(len(trace.processes)):
         training = Training(trace, rows, process, (first_bad or {}).get(process))
@@ -128,12 +130,15 @@ def find_health(
             if one.name in ignore:
                 continue
             found = _ask(one, training, skipped)
-            for alert in found:
+            if found is not None:
+                asked.add(one.name)
+            for alert in found or ():
                 alerts.setdefault((alert.rule, alert.file, alert.line), alert)
     order = {name: at for at, name in enumerate(NAMES)}
     ordered = sorted(alerts.values(), key=lambda alert: (order[alert.rule], alert.step))
-    asked = {alert.rule for alert in ordered}
-    return Health(tuple(ordered), {name: text for name, text in skipped.items() if name not in asked})
+    told = {alert.rule for alert in ordered}
+    not_asked = {name: text for name, text in skipped.items() if name not in told}
+    return Health(tuple(ordered), tuple(name for name in NAMES if name in asked), not_asked)
 
 
 def _reason_for_none(coverage: Coverage) -> str:
@@ -144,22 +149,23 @@ def _reason_for_none(coverage: Coverage) -> str:
     return ""
 
 
-def _ask(one: Rule, training: Training, skipped: dict[str, str]) -> list[Alert]:
+def _ask(one: Rule, training: Training, skipped: dict[str, str]) -> list[Alert] | None:
+    """None when it was not."""
     if training.problem:
         skipped.setdefault(one.name, training.problem)
-        return []
+        return None
     seen = len(training.steps)
     if seen < one.steps:
         found = f"only {seen} training step{'s' if seen > 1 else ''}" if seen else "no gradient was computed"
         skipped.setdefault(one.name, f"{found}; it needs {one.steps}")
-        return []
+        return None
     try:
         findings = list(one.find(training))
     except Exception as error:
         if os.environ.get("TDBG_STRICT") == "1":
             raise
         skipped[one.name] = f"it failed, a fault of tdbg itself ({type(error).__name__}: {error})"
-        return []
+        return None
     return _alerts(one, training, findings)
 
 

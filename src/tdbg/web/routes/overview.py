@@ -197,6 +197,7 @@ ROUTES = (
             more_origins=whole(),
             benign=listing(ANYTHING),
             alerts=listing(ANYTHING),
+            rules_asked=listing(text()),
             rules_not_asked=ANYTHING,
             coverage=record(tensors=whole(), steps=whole(), modes=listing(text()), notes=listing(text())),
             lines=listing(text()),
