@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 
 from chromium import Page
-from views import CHOSEN, axe_finds, needs_axe, open_trace, saved, texts, view, wait_view
+from views import CHOSEN, answer_late, axe_finds, needs_axe, open_trace, saved, texts, view, wait_view
 
 GROUPS = ".grid-row.group"
 
@@ -53,14 +53,7 @@ def test_groups_unfold_and_fold(page: Page, address: str) -> None:
 
 def test_a_late_answer_does_not_move_a_table_that_was_moved(page: Page, address: str) -> None:
     """Where the chosen row is must be asked of the server; whoever went elsewhere in the meantime stays there."""
-    page.on_every_page(
-        "const atOnce = fetch; window.fetch = async (...what) => {"
-        "  if (!/(tensors|groups)[?].*at=/.test(what[0])) return atOnce(...what);"
-        "  await new Promise(go => setTimeout(go, 700));"
-        "  const answer = await atOnce(...what);"
-        "  window.late = (window.late ?? 0) + 1;"
-        "  return answer }"
-    )
+    answer_late(page, "(tensors|groups)[?].*at=")
     for group, asked in (("", 1), ("&group=layer&open=sequential_1/first_1", 2)):
         page.go("about:blank")
         open_trace(page, address, "slow", group)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chromium import Page
-from views import CHOSEN, LINE, open_trace, texts, view, wait_view
+from views import CHOSEN, LINE, answer_late, open_trace, texts, view, wait_view
 
 
 def test_alerts_by_kind_and_benign_ones_apart(page: Page, address: str) -> None:
@@ -48,6 +48,24 @@ def test_executions_of_python(page: Page, address: str) -> None:
     page.wait("document.querySelector('.box.function[aria-pressed=true]')", "its box is pressed again")
     page.click(".filter button", "clear")
     page.wait_text("#pane-tensors .count", "tensors")
+
+
+def test_a_late_answer_does_not_move_executions_that_were_moved(page: Page, address: str) -> None:
+    answer_late(page, "executions[?].*at=")
+    open_trace(page, address, "unhealthy")
+    shown = "document.querySelector('#pane-executions .count').textContent"
+    page.wait_text("#pane-executions .count", "0–")
+    page.fill("#go-to-row", "900")
+    page.wait("document.querySelector('#row-900.active a')", "a row of another execution")
+    page.value("window.late = 0")
+    page.click("#row-900 a")
+    page.wait(f"document.querySelector('{CHOSEN}')", "chosen")
+    page.click("#pane-executions button[aria-label='Later executions']")
+    page.wait(f"!{shown}.startsWith('0–')", "later ones")
+    moved = page.value(shown)
+    page.wait("window.late", "the server told where the chosen one is")
+    page.value("new Promise(done => setTimeout(done, 500))")
+    assert page.value(shown) == moved
 
 
 def test_executions_with_bad_values_alone(page: Page, address: str) -> None:

@@ -1,4 +1,4 @@
-"""A trace on the page, what the page's address says of the view, what it saved, and what axe finds wrong with it."""
+"""A trace on the page, late answers, what the address says of the view, what was saved, what axe finds wrong."""
 
 from __future__ import annotations
 
@@ -62,3 +62,15 @@ def axe_finds(page: Page) -> list[str]:
         for one in found
         for node in one["nodes"]
     ]
+
+
+def answer_late(page: Page, pattern: str) -> None:
+    """Whatever is asked with such an address waits; ``window.late`` counts the answers."""
+    page.on_every_page(
+        "const atOnce = fetch; window.fetch = async (...what) => {"
+        f"  if (!/{pattern}/.test(what[0])) return atOnce(...what);"
+        "  await new Promise(go => setTimeout(go, 2000));"
+        "  const answer = await atOnce(...what);"
+        "  window.late = (window.late ?? 0) + 1;"
+        "  return answer }"
+    )

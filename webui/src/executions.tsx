@@ -54,10 +54,10 @@ export function Executions() {
   );
   const total = loaded.data?.total ?? 0;
   const at = place.data?.at ?? null;
-  const isMoved = useRef(false); // by hand, since another one was chosen
+  const isMoved = useRef(false); // by hand, since something else was chosen
   useLayoutEffect(() => {
     isMoved.current = false;
-  }, [chosenExecution.value]);
+  }, [viewed.execution.value, viewed.seq.value]); // not when it is known where that is: this may be later
   useLayoutEffect(() => {
     if (at !== null && !isMoved.current && (at < first.peek() || at >= first.peek() + fits.peek()))
       first.value = Math.max(0, at - Math.floor(fits.peek() / 3));
