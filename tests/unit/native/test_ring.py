@@ -26,14 +26,19 @@ TENSORFLOW = {"float32": 1, "int32": 3, "bfloat16": 14}  # numbers of types.prot
 @pytest.fixture(params=LIBRARIES, ids=lambda lib: "native" if lib.IS_NATIVE else "python")
 def lib(request: pytest.FixtureRequest) -> Iterator[ModuleType]:
     lib = request.param
-    lib.ring_open(1024, None, True)
-    set_mode(lib)
-    lib.set_step(0)
-    lib.set_recording(True)
+    prepare(lib)
     yield lib
     lib.ring_open(1024, None, True)
     while lib.take_value() is not None:
         pass
+
+
+def prepare(lib: Any) -> None:
+    """As at the beginning, whatever other tests left behind."""
+    lib.ring_open(1024, None, True)
+    set_mode(lib)
+    lib.set_step(0)
+    lib.set_recording(True)
 
 
 def set_mode(lib: Any, mode: Mode = Mode.NUMERICS, queue: int = 1 << 20, bad: int = 1 << 20, per_op: int = 2) -> None:
@@ -397,8 +402,7 @@ def test_a_forked_child_leaves_the_parents_file_alone(lib: Any, tmp_path: Any) -
 def test_both_record_the_same() -> None:
     recorded = []
     for lib in LIBRARIES:
-        lib.ring_open(1024, None, True)
-        set_mode(lib)
+        prepare(lib)
         lib.push_rows(3, 20)
         random = np.random.default_rng(5)
         for dtype in ("float16", "float32", "float64", "complex64", "int8", "uint64", "bool"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import sys
 import threading
@@ -39,11 +40,11 @@ def test_a_stop_at_any_moment_stops_its_own_job_only(worker, quick_turns):
     outcomes = Counter()
     for number in range(3000):
         began: list[int] = []
-        turns = dice.randrange(2000)
+        turns = itertools.count() if number % 100 == 0 else range(dice.randrange(2000))  # some never end by themselves
 
         def count(began=began, turns=turns) -> None:
             began.append(1)
-            sum(one for one in range(turns))
+            sum(one for one in turns)
 
         job = worker.submit(count)
         while not began:
@@ -52,7 +53,7 @@ def test_a_stop_at_any_moment_stops_its_own_job_only(worker, quick_turns):
         after = worker.submit(lambda number=number: number)
         outcomes["cancelled" if job.cancelled() else type(job.exception(PATIENCE)).__name__] += 1
         assert after.result(PATIENCE) == number
-    assert outcomes["Stopped"] > 10
+    assert outcomes["Stopped"] >= 30
     assert outcomes.total() == outcomes["Stopped"] + outcomes["NoneType"]
 
 
