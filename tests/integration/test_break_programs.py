@@ -30,6 +30,8 @@ def loss(truth, guess):
 if __name__ == "__main__":
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         print("child", pool.map(child, [0]))
+        pool.close()
+        pool.join()  # so that what it recorded is in the trace, before what this process does
     keras.utils.set_random_seed(1)
     model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(1, kernel_initializer="zeros")])
     model.compile("sgd", loss=loss)
@@ -65,7 +67,7 @@ def run(folder: Path, commands: str, *options: str, program: str = SMALL, **more
 
 
 def test_fit_datasets_children_and_the_exit_status(tmp_path: Path) -> None:
-    commands = "pt -s compile_loss/loss/Log:0\nwhere compile_loss/loss/Log\n"
+    commands = "pt -s compile_loss/loss/Log:0\nwhere compile_loss/loss/Log\nhistory compile_loss/loss/Log:0\n"
     commands += "run -f 'inf > 0 and op == \"RealDiv\"'\nni truediv\nrun\n"
     status, out, err = run(tmp_path, commands, "--break", 'nan > 0 and op == "Log" and name ~ "loss"', program=PROGRAM)
     assert status == 7, err

@@ -34,22 +34,22 @@ class HeldScene:
     seen of a tensor it comes first."""
 
     def __init__(self, scene: Scene, tensors: Sequence[HeldTensor]) -> None:
-        self._scene = scene
+        self.recorded = scene
         self._tensors = tensors
         self._held = {name: held for held in reversed(tensors) for name in held.names}
         self._latest: dict[str, Seen | None] = {}
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._scene, name)
+        return getattr(self.recorded, name)
 
     def seen(self, tensor: str, debug_op: str = "", device: str = "") -> Sequence[Seen]:
         held = self._held.get(tensor)
         if held is None:
-            return self._scene.seen(tensor, debug_op, device)
+            return self.recorded.seen(tensor, debug_op, device)
         latest = self._latest_row(held)
         if latest is None:
             return [replace(held.seen, key=held)]
-        rows = self._scene.seen(tensor if tensor != held.seen.node else held.seen.tensor, debug_op, device)
+        rows = self.recorded.seen(tensor if tensor != held.seen.node else held.seen.tensor, debug_op, device)
         return [replace(latest, key=held), *(row for row in rows if row.seq != latest.seq)]
 
     def value(self, seen: Seen) -> Any:
@@ -60,10 +60,10 @@ class HeldScene:
                 latest = self._latest_row(held)
                 if latest is not None and latest.seq == seen.seq:
                     return held.array
-        return self._scene.value(seen)
+        return self.recorded.value(seen)
 
     def tensor_names(self) -> Sequence[str]:
-        names = self._scene.tensor_names()
+        names = self.recorded.tensor_names()
         known = set(names)
         return [*(held.seen.tensor for held in self._tensors if held.seen.tensor not in known), *names]
 
@@ -76,7 +76,7 @@ class HeldScene:
 
     def _last_row(self, held: HeldTensor) -> Seen | None:
         try:
-            rows = self._scene.seen(held.exact_name)
+            rows = self.recorded.seen(held.exact_name)
         except TdbgError:
             return None
         iteration = held.seen.iteration

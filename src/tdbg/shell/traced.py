@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tdbg.capture.held_scene import HeldScene
 from tdbg.query.trace_scene import TraceScene
 
 if TYPE_CHECKING:
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
 
 
 def trace_scene(shell: Engine) -> TraceScene:
-    """The scene itself where it is one of a trace; a run of a Session is made into one."""
+    """The scene itself where it is one of a trace, without what is only in memory where the program is held; a run of a
+    Session is made into one."""
     scene = shell.scene
+    if isinstance(scene, HeldScene):
+        scene = scene.recorded
     return scene if isinstance(scene, TraceScene) else TraceScene(scene.trace())

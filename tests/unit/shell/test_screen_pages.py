@@ -23,6 +23,19 @@ def worker():
     worker.close()
 
 
+def held_worker(worker):
+    """It is busy from now on, until the event is set."""
+    began, held = threading.Event(), threading.Event()
+
+    def wait():
+        began.set()
+        held.wait()
+
+    worker.submit(wait)
+    assert began.wait(PATIENCE)
+    return held
+
+
 def table(rows):
     return Layout(Result([Table([Column("row", "row"), Column("tensor", "tensor")], rows)]), 80)
 
@@ -38,10 +51,9 @@ def test_only_what_is_seen_is_read(worker):
 
 
 def test_who_scrolls_fast_gets_the_last_pages(worker):
-    rows, held, ready = Rows(), threading.Event(), threading.Event()
+    rows, held, ready = Rows(), held_worker(worker), threading.Event()
     pages = Pages(table(rows), worker, ready.set)
     before = rows.asked
-    worker.submit(held.wait)
     for number in range(0, 1_000_000, SIZE):
         assert pages.line(number) is None
     held.set()
@@ -68,8 +80,7 @@ def test_no_page_is_forgotten_however_threads_take_turns(worker):
 
 
 def test_jobs_are_done_in_order_and_those_that_are_waited_for_first(worker):
-    held, done = threading.Event(), []
-    worker.submit(held.wait)
+    held, done = held_worker(worker), []
     worker.submit(lambda: done.append("second"))
     last = worker.submit(lambda: done.append("third"))
     worker.submit(lambda: done.append("first"), first=True)
