@@ -64,16 +64,18 @@ terminal:
 	else echo "no tmux: the tests of the screen in a terminal are skipped; to have them: sudo apt-get install tmux"; fi
 
 # Real terminals and browsers are disturbed by a busy machine: what failed is run once more, alone, and must pass then.
-# A test that needs this is a fault to look for; the first run says which.
+# A test that needs this is a fault to look for; the first run says which. Given: a Python, options, what to test.
+tested = $(1) -m pytest $(2) $(3) || { echo "what failed above is run once more, alone"; \
+	$(1) -m pytest --last-failed --last-failed-no-failures none $(3); }
+
 test: $(STAMP) lint page-tools browser terminal
-	$(BIN)/python -m pytest -n 2 || \
-		{ echo "what failed above is run once more, alone"; $(BIN)/python -m pytest --last-failed --last-failed-no-failures none; }
+	$(call tested,$(BIN)/python,-n 2)
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then \
 		echo "tests/tf215 skipped: tf.estimator needs TensorFlow 2.15, and that needs Python 3.11: make PYTHON=python3.11 test"; \
 	else $(MAKE) --no-print-directory test-tf215; fi
 
 test-tf215: $(STAMP215)
-	$(BIN215)/python -m pytest -n 2 --dist loadfile tests/tf215
+	$(call tested,$(BIN215)/python,-n 2 --dist loadfile,tests/tf215)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
