@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+import pytest
 from chromium import Page
 from views import CHOSEN, open_trace, view
 
@@ -43,7 +44,7 @@ def test_a_healthy_run_says_so(page: Page, address: str) -> None:
     open_trace(page, address, "healthy")
     said = page.wait_text(".verdict", "No bad values in")
     assert "did no harm" in said
-    assert "✓ vanishing gradient" in said and "not looked for: half precision update lost" in said
+    assert "✓ vanishing gradient" in said and "not asked, only 8 training steps: half precision update lost" in said
     page.wait("document.querySelector('#pane-alerts .count').textContent === '0'", "no alert but benign ones")
 
 
@@ -168,14 +169,15 @@ def test_the_step_slider_and_the_timeline(page: Page, address: str) -> None:
     page.wait("[...document.querySelectorAll('.grid-row')].every(r => r.children[2]?.textContent === '2')", "its rows")
 
 
-def test_a_key_counts_as_soon_as_there_are_steps(page: Page, address: str) -> None:
+@pytest.mark.parametrize(("trace", "chosen"), [("tutorial", "step=0"), ("inference", "execution=")])
+def test_a_key_counts_as_soon_as_there_are_steps(page: Page, address: str, trace: str, chosen: str) -> None:
     page.on_every_page(
         "new MutationObserver((_, seen) => { if (!document.querySelector('#step-number')) return; "
         "seen.disconnect(); dispatchEvent(new KeyboardEvent('keydown', {key: ']'})); })"
         ".observe(document, {childList: true, subtree: true})"
     )
-    open_trace(page, address, "tutorial")
-    page.wait("location.hash.includes('step=0')", "the first step")
+    open_trace(page, address, trace)
+    page.wait(f"location.hash.includes('{chosen}')", "the first one")
 
 
 def test_the_chosen_tensor_follows_the_step(page: Page, address: str) -> None:

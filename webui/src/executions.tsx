@@ -56,15 +56,15 @@ export function Executions() {
   const at = place.data?.at ?? null;
   const isMoved = useRef(false); // by hand, since something else was chosen
   useLayoutEffect(() => {
+    first.value = 0;
+  }, [viewed.trace.value, viewed.process.value, isBad.value]);
+  useLayoutEffect(() => {
     isMoved.current = false;
-  }, [viewed.execution.value, viewed.seq.value]); // not when it is known where that is: this may be later
+  }, [viewed.trace.value, viewed.process.value, viewed.execution.value, viewed.seq.value]); // where it is comes later
   useLayoutEffect(() => {
     if (at !== null && !isMoved.current && (at < first.peek() || at >= first.peek() + fits.peek()))
       first.value = Math.max(0, at - Math.floor(fits.peek() / 3));
   }, [at]);
-  useLayoutEffect(() => {
-    first.value = 0;
-  }, [viewed.trace.value, isBad.value]);
   const moveTo = (to: number) => {
     isMoved.current = true;
     first.value = Math.max(0, Math.min(total - 1, to));

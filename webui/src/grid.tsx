@@ -198,6 +198,7 @@ function useReveal(show: (row: number) => void, track: Track, moves: { current: 
   const seq = viewed.seq.value;
   const key = [
     viewed.trace.value,
+    viewed.process.value,
     viewed.where.value,
     viewed.sort.value,
     viewed.desc.value,

@@ -1,7 +1,7 @@
 // Which moments there are to choose from, and how to go from one to the next: training steps, or runs of a Session.
 
 import { computed } from "@preact/signals";
-import { chosenExecution, goStep, steps } from "./focus";
+import { chosenExecution, goStep, overview, steps, timeline } from "./focus";
 import { executionOf, onlyRuns, runOf } from "./moments";
 import { go, NOTHING, viewed } from "./view";
 
@@ -15,6 +15,7 @@ export interface Moments {
 
 /** Training steps; the runs of a Session that trains nothing; null where there is neither, or not yet. */
 export const moments = computed((): Moments | null => {
+  if (!overview.value.data || !timeline.value.data) return null; // both tell which it is
   const runs = onlyRuns.value;
   if (runs) return { word: "run", ...runs, chosen: runOf(chosenExecution.value), choose: goRun };
   const all = steps.value;

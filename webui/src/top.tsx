@@ -110,7 +110,7 @@ function Processes() {
 /** Training steps; the runs of a Session that trains nothing. */
 function MomentSlider() {
   const all = moments.value;
-  if (!all) return <span class="slider dim">{timeline.value.data ? "no steps" : ""}</span>;
+  if (!all) return <span class="slider dim">{overview.value.data && timeline.value.data ? "no steps" : ""}</span>;
   const { word, first, last, chosen } = all;
   return (
     <div class="slider" role="group" aria-label={`Chosen ${word}`}>

@@ -136,26 +136,31 @@ function Said({ verdict }: { verdict: Verdict }) {
   );
 }
 
-/** What was looked at beside bad values, and what could not be. */
+/** What was asked about training, and what could not be, with the reasons. */
 function Asked({ verdict }: { verdict: Verdict }) {
   const asked = verdict.rules_asked.map(inWords);
-  const skipped = Object.keys(verdict.rules_not_asked).map(inWords);
-  const reasons = Object.values(verdict.rules_not_asked);
-  if (!asked.length) return reasons.length ? <p>Whether training is healthy was not looked at: {reasons[0]}.</p> : null;
+  const skipped = notAsked(verdict);
+  const all = [asked.length ? `No alert about: ${asked.join(", ")}` : "", ...skipped].filter(Boolean);
   return (
-    <p class={`asked${verdict.benign.length > 1 ? " clip" : ""}`}>
-      Not found in training either:{" "}
+    <p class={`asked${verdict.benign.length > 1 ? " clip" : ""}`} title={all.join("\n")}>
+      {asked.length > 0 && "No alert about: "}
       {asked.map((rule) => (
         <span key={rule} class="tag good">
           ✓ {rule}
         </span>
       ))}{" "}
-      {skipped.length > 0 && (
-        <span class="dim" title={skipped.map((rule, at) => `${rule}: ${reasons[at]}`).join("\n")}>
-          not looked for: {skipped.join(", ")}
-        </span>
-      )}
+      <span class="dim">{skipped.join("; ")}</span>
     </p>
+  );
+}
+
+/** A sentence for each reason that a rule was asked of no process. */
+function notAsked({ rules_asked: asked, rules_not_asked: skipped }: Verdict): string[] {
+  const rules: Record<string, string[]> = {};
+  for (const [rule, why] of Object.entries(skipped))
+    if (!asked.includes(rule)) (rules[why.replace(/; it needs.*/, "")] ??= []).push(inWords(rule));
+  return Object.entries(rules).map(([why, names]) =>
+    asked.length ? `not asked, ${why}: ${names.join(", ")}` : `Whether training is healthy was not asked: ${why}`,
   );
 }
 
@@ -214,9 +219,9 @@ function Unhealthy({ alerts, verdict }: { alerts: HealthAlert[]; verdict: Verdic
         <b>try</b> {first!.fix}
       </p>
       {second && (
-        <p class="dim clip">
-          also {second.text}
-          {alerts.length > 2 && `; ${plural(alerts.length - 2, "more alert")} on the left`}
+        <p class="dim clip" title={second.text}>
+          {alerts.length > 2 ? `${plural(alerts.length - 1, "more alert")} on the left, the next: ` : "also: "}
+          {second.text}
         </p>
       )}
       <Notes notes={verdict.coverage.notes} />

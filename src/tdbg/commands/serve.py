@@ -42,10 +42,10 @@ class Command(BaseCommand):
             print(f"tdbg: port {wanted} is taken, so it is {server.port}", file=sys.stderr)
         if args.host not in ("127.0.0.1", "localhost", "::1"):
             print("tdbg: other machines can reach this server; whoever has the address can read it", file=sys.stderr)
-        print(server.url, flush=True)
-        if not args.no_browser:
-            open_browser(server.url)
         try:
+            print(server.url, flush=True)
+            if not args.no_browser:
+                open_browser(server.url)
             server.serve()
         except KeyboardInterrupt:
             print(file=sys.stderr)

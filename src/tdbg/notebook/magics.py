@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import sys
 from argparse import Namespace
 from collections.abc import Coroutine
 from dataclasses import fields
@@ -131,7 +132,8 @@ class Magics:
         recording.flush()
         now = recording.current_path()
         if now is None and recording.is_recording():
-            raise TdbgError("nothing is recorded yet: TensorFlow was not imported since %tdbg on")
+            why = "" if "tensorflow" in sys.modules else ": TensorFlow was not imported since %tdbg on"
+            raise TdbgError(f"nothing is recorded yet{why}")
         return now or self._last or trace_path(None)
 
 

@@ -40,7 +40,7 @@ def test_a_stop_at_any_moment_stops_its_own_job_only(worker, quick_turns):
     outcomes = Counter()
     for number in range(3000):
         began: list[int] = []
-        turns = itertools.count() if number % 100 == 0 else range(dice.randrange(2000))  # some never end by themselves
+        turns = itertools.count() if number % 100 == 0 else range(dice.randrange(2000))  # some must be stopped
 
         def count(began=began, turns=turns) -> None:
             began.append(1)
