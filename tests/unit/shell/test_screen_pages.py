@@ -11,16 +11,9 @@ from tdbg.shell.layout import Layout
 from tdbg.shell.result import Column, Result, Table, plain, text
 from tdbg.shell.screen.pages import SIZE, Pages
 from tdbg.shell.screen.search import Search
-from tdbg.shell.screen.worker import Stopped, Worker
+from tdbg.shell.screen.worker import Stopped
 
 PATIENCE = 30  # seconds
-
-
-@pytest.fixture
-def worker():
-    worker = Worker()
-    yield worker
-    worker.close()
 
 
 def held_worker(worker):

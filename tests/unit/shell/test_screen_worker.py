@@ -13,17 +13,10 @@ import duckdb
 import pytest
 
 from tdbg.query.trace import Trace
-from tdbg.shell.screen.worker import Stopped, Worker
+from tdbg.shell.screen.worker import Stopped
 from tdbg.store.writer import TraceWriter
 
 PATIENCE = 60
-
-
-@pytest.fixture
-def worker():
-    worker = Worker()
-    yield worker
-    worker.close()
 
 
 @pytest.fixture
