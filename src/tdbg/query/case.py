@@ -265,7 +265,7 @@ class Case:
         """How often this op gave this output before."""
         found = self._rows.query(
             f"SELECT count(*) FROM tensors WHERE process = {self._process} AND op = ? AND slot = ? AND seq < ? "
-            f"AND flags & {int(Flag.EVIDENCE)} = 0",
+            f"AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = {self.row.flags & int(Flag.INPUT)}",
             [self.op.number, self.row.slot, self.row.seq],
         )
         return int(found[0][0])
