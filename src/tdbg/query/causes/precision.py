@@ -148,7 +148,9 @@ def _half_overflow(case: Case, rows: list[Row]) -> Cause:
         text += f": input {fact.index} is large, up to {_size(fact.row):.4g}"
         evidence = (f"input {fact.index} {came}", *evidence)
         if came.startswith("is data"):
-            words = "scale the data before it gets here, to 0 to 1 or a mean of 0; or compute this in float32 or bfloat16"
+            words = (
+                "scale the data before it gets here, to 0 to 1 or a mean of 0; or compute this in float32 or bfloat16"
+            )
     return Cause("half_overflow", f"{case.op.type}: {text}", evidence, _wider(case, rows, words))
 
 
@@ -227,7 +229,11 @@ def _products(case: Case, op: str, rows: list[Row], made: int) -> int:
     second = case.dims(rows[1])
     if op == "Einsum":
         inputs, _, output = str(json.loads(case.attributes).get("equation", "")).partition("->")
-        sizes = [pair for row, term in zip(rows, inputs.split(","), strict=False) for pair in zip(term, case.dims(row), strict=False)]
+        sizes = [
+            pair
+            for row, term in zip(rows, inputs.split(","), strict=False)
+            for pair in zip(term, case.dims(row), strict=False)
+        ]
         return math.prod({name: size for name, size in sizes if name not in output}.values()) if output else 0
     if op == "DepthwiseConv2dNative":
         return math.prod(second[:2])

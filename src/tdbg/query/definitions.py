@@ -1,0 +1,91 @@
+"""The syntax tree of a file and a line of it in; the names that stand there for one expression each, out.
+
+A name does if its scope assigns it once, before that line, an expression that gives the same when it is written again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+
+Definitions = dict[str, ast.expr]
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+# Functions of TensorFlow that give the same each time they are called, and make no variables.
+_PURE = frozenset(
+    """softmax sigmoid exp log matmul add subtract multiply divide div truediv negative reduce_sum reduce_mean
+    reduce_max reshape cast square sqrt tanh relu transpose expand_dims squeeze maximum minimum clip_by_value tile
+    bias_add gather gather_nd boolean_mask shape range one_hot constant stop_gradient tensordot einsum float32 float16
+    ones_like zeros_like""".split()
+)
+_REPEATABLE = (
+    ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Slice, ast.Call, ast.keyword,
+    ast.Tuple, ast.List, ast.operator, ast.unaryop, ast.expr_context,
+)  # fmt: skip
+
+
+def definitions(tree: ast.Module, line: int) -> Definitions:
+    scope = _scope_at(tree, line)
+    found = _defined(scope, line)
+    if scope is not tree:  # constants of the module, such as an epsilon
+        bound = Counter(_bound(scope))
+        constants = {name: value for name, value in _defined(tree).items() if isinstance(value, ast.Constant)}
+        found = {name: value for name, value in constants.items() if name not in bound} | found
+    return found
+
+
+def _scope_at(tree: ast.Module, line: int) -> ast.AST:
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return max(around, key=lambda node: node.lineno, default=tree)
+
+
+def _defined(scope: ast.AST, before: int | None = None) -> Definitions:
+    bound = Counter(_bound(scope))
+    found: Definitions = {}
+    for node in _inside(scope):
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            continue
+        names = {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)}
+        is_early = before is None or (node.end_lineno or 0) < before
+        if is_early and all(bound[name] <= 1 for name in (node.targets[0].id, *names)) and _is_repeatable(node.value):
+            found[node.targets[0].id] = node.value
+    return found
+
+
+def _is_repeatable(value: ast.expr) -> bool:
+    for node in ast.walk(value):
+        if not isinstance(node, _REPEATABLE):
+            return False
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            if name not in _PURE or any(isinstance(argument, ast.Starred) for argument in node.args):
+                return False
+    return True
+
+
+def _inside(scope: ast.AST) -> Iterator[ast.AST]:
+    """All nodes of a scope, without those of the functions and classes within it."""
+    for node in ast.iter_child_nodes(scope):
+        yield node
+        if not isinstance(node, _SCOPES):
+            yield from _inside(node)
+
+
+def _bound(scope: ast.AST) -> Iterator[str]:
+    """Each name as often as the scope binds it."""
+    for node in _inside(scope):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            yield from node.names * 2
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
