@@ -6,7 +6,7 @@ A name does if its scope assigns it once, before that line, an expression that g
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 
 Definitions = dict[str, ast.expr]
@@ -29,7 +29,7 @@ def definitions(tree: ast.Module, line: int) -> Definitions:
     scope = _scope_at(tree, line)
     found = _defined(scope, line)
     if scope is not tree:  # constants of the module, such as an epsilon
-        bound = Counter(_bound(scope))
+        bound = _bound(scope)
         constants = {name: value for name, value in _defined(tree).items() if isinstance(value, ast.Constant)}
         found = {name: value for name, value in constants.items() if name not in bound} | found
     return found
@@ -45,16 +45,26 @@ def _scope_at(tree: ast.Module, line: int) -> ast.AST:
 
 
 def _defined(scope: ast.AST, before: int | None = None) -> Definitions:
-    bound = Counter(_bound(scope))
+    bound = _bound(scope)
     found: Definitions = {}
     for node in _inside(scope):
-        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or (before and (node.end_lineno or 0) >= before):
             continue
-        names = {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)}
-        is_early = before is None or (node.end_lineno or 0) < before
-        if is_early and all(bound[name] <= 1 for name in (node.targets[0].id, *names)) and _is_repeatable(node.value):
-            found[node.targets[0].id] = node.value
+        for name, value in _assigned(node.targets[0], node.value):
+            used = {one.id for one in ast.walk(value) if isinstance(one, ast.Name)}
+            is_same = all(len(lines := bound.get(one, [])) < 2 and max(lines, default=0) < node.lineno for one in used)
+            if len(bound[name]) == 1 and is_same and _is_repeatable(value):
+                found[name] = value
     return found
+
+
+def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """``a = x`` and ``a, b = x, y``."""
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        for one, part in zip(target.elts, value.elts, strict=True):
+            yield from _assigned(one, part)
 
 
 def _is_repeatable(value: ast.expr) -> bool:
@@ -76,16 +86,19 @@ def _inside(scope: ast.AST) -> Iterator[ast.AST]:
             yield from _inside(node)
 
 
-def _bound(scope: ast.AST) -> Iterator[str]:
-    """Each name as often as the scope binds it."""
+def _bound(scope: ast.AST) -> dict[str, list[int]]:
+    """The lines on which a scope binds each name."""
+    found: dict[str, list[int]] = defaultdict(list)
     for node in _inside(scope):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id
+            found[node.id].append(node.lineno)
         elif isinstance(node, ast.arg):
-            yield node.arg
+            found[node.arg].append(node.lineno - 1)  # a function on one line has them before its statements
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node.name
+            found[node.name].append(node.lineno)
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            yield from node.names * 2
+            for name in node.names:
+                found[name] += [node.lineno] * 2  # others may write it
         elif isinstance(node, ast.alias):
-            yield (node.asname or node.name).partition(".")[0]
+            found[(node.asname or node.name).partition(".")[0]].append(node.lineno)
+    return dict(found)

@@ -45,6 +45,12 @@ class Statement:
     def text(self, node: ast.AST) -> str:
         return self._between(*_span(node)).decode() if id(node) in self._own else ast.unparse(node)
 
+    def index(self, node: ast.Subscript) -> str:
+        """What stands in its brackets, which may be slices."""
+        if id(node) in self._own:
+            return self.text(node.slice)
+        return ast.unparse(ast.Subscript(ast.Name("x"), node.slice, ast.Load()))[2:-1]
+
     def seen(self, node: ast.AST) -> ast.AST:
         """What a name stands for, where that is known; anything else as it is."""
         for _ in range(8):
@@ -228,7 +234,7 @@ def picked_from(statement: Statement, node: ast.AST) -> tuple[ast.AST, tuple[str
     while True:
         node = statement.seen(node)
         if isinstance(node, ast.Subscript):
-            after, node = f"[{statement.text(node.slice)}]{after}", node.value
+            after, node = f"[{statement.index(node)}]{after}", node.value
         elif _is_call(node, _PICK) and (place := call(*_PICK)(statement, node)) is not None:
             before, after = f"{before}{place.parts[2]}(", f"{place.parts[1]}){after}"
             node = node.args[0]  # type: ignore[attr-defined]

@@ -70,7 +70,7 @@ def bad_text(case: Case) -> Cause | None:
     is_text = case.op.type in ("StringToNumber", "DecodeCSV")
     name = "nan_in_data" if case.row.nan or case.row.nan is None else "inf_in_data"
     what = f"the {'text' if is_text else 'data'} that {case.op.type} parses holds"
-    good = (f"it is record {case.runs_before()} of those parsed (the first is 0)",) if case.row.elements == 1 else ()
+    good = (f"about {case.runs_before():,} records were parsed before it",) if case.row.elements == 1 else ()
     fix = Fix("drop or repair such records before they are parsed, or fill them in", untried=NOT_AN_OP)
     return Cause(name, f"{what} {_kinds(case)}", (*_cell(case), *good, *_pipeline(case)), fix)
 

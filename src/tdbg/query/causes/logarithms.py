@@ -77,15 +77,13 @@ class _Probability:
 
     def better(self) -> str:
         """The function that takes logits, and which logits these are."""
-        logits = self.made.fact(0)
+        where = f" ({short_path(self.made.frame.file)}:{self.made.frame.line})" if self.made.frame else ""
+        function, equals = "tf.nn.softmax_cross_entropy_with_logits", "or tf.nn.log_softmax, "
         if self.name == "sigmoid":
             function = "tf.nn.sigmoid_cross_entropy_with_logits"
-            equals = "log(1 - sigmoid(x)) is log_sigmoid(-x)" if self.is_complement else "or tf.math.log_sigmoid"
-        else:
-            function, equals = "tf.nn.softmax_cross_entropy_with_logits", "or tf.nn.log_softmax"
-        where = f", {short_path(self.made.frame.file)}:{self.made.frame.line}" if self.made.frame else ""
-        what = f"what goes into the {self.name}{where}" if logits is not None or where else "the logits"
-        return f"best is a loss that takes {what}: {function} ({equals}), which keeps the gradient"
+            equals = "or tf.math.log_sigmoid, " if not self.is_complement else ""
+        why = ", as log(1 - sigmoid(x)) is log_sigmoid(-x)" if self.is_complement else ""
+        return f"best, as it keeps the gradient: {function}, {equals}of what goes into the {self.name}{where}{why}"
 
 
 def _probability(case: Case) -> _Probability | None:
@@ -128,7 +126,7 @@ def _clamped(case: Case) -> Fix | None:
         proposals.append(Proposal("xlogy(x, x) is 0 at 0, and so is its gradient", f.xlogx, code_, samples, f.x_log_x))
     text = "bound the input of the log from below"
     if probability is not None:
-        text = f"{probability.better()}; or bound the input of the log from below, which has no gradient there"
+        text = f"{probability.better()}; or bound the input of the log from below: finite, but without a gradient there"
     bounded = code(case, r.call("log"), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
     proposals.append(Proposal(text, f.then(f.at_least(float(bound)), f.log), bounded))
     return propose(f.log, samples, *proposals)

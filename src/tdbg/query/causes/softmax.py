@@ -107,7 +107,8 @@ def _shifted(case: Case, quotient: Case) -> str:
         return ""
     statement = r.Statement(total.statement, total.program.definitions(total.frame))
     nodes = ast.walk(statement.tree) if statement.tree is not None else ()
-    sums = [node for node in nodes if isinstance(node, ast.Call) and r.call("reduce_sum")(statement, node)]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and r.call("reduce_sum")(statement, node)]
+    sums = [node for node in calls if r.call("exp")(statement, statement.seen(node.args[0]))] or calls
     axis = hand.axis_of(statement, sums[0]) if len(sums) == 1 else None
     if axis is None:
         return ""
