@@ -596,6 +596,20 @@ def test_an_epsilon_that_is_lost_beside_one_is_named(tmp_path: Path) -> None:
     assert "epsilon" not in first_evidence("none", none)
 
 
+def test_of_two_logs_of_a_session_the_bad_one_is_changed(tmp_path: Path) -> None:
+    """The runtime numbers its ops in another order than the program made them."""
+    v1 = tf.compat.v1
+
+    def run() -> None:
+        with v1.Graph().as_default(), v1.Session() as session:
+            p, q = (v1.placeholder(tf.float32, [2], name) for name in "pq")
+            loss = tf.reduce_sum(tf.math.log(p) + tf.math.log(q * 2.0) + tf.math.log(p + q))
+            session.run(loss, {p: [1.0, 2.0], q: [0.0, 1.0]})
+
+    fix = first_origin(tmp_path, run).cause.fix
+    assert fix is not None and "log(p) + tf.math.log(tf.maximum(q * 2.0, 1e-7)) + tf.math.log(p + q)" in fix.code
+
+
 def test_a_fix_says_on_what_it_was_tried_how_far_and_where_it_stops_the_gradient(tmp_path: Path) -> None:
     def train() -> None:
         for low in (0.5, 0.0, 0.25, 0.125):  # nothing that is bad goes into the next run

@@ -99,7 +99,9 @@ class Target:
     def place(self, whole: Statement) -> Place | None:
         """None when that cannot be told."""
         places = _places(whole, self.find)
-        if not places or self.count % len(places):  # a statement that ran several times made as many of each
+        if (
+            not places or not self.count or self.count % len(places)
+        ):  # a statement that ran several times made as many of each
             return None
         return places[self.at % len(places)]
 
@@ -118,6 +120,8 @@ def rewrite(
         return ""
     places = _places(whole, find)
     wanted = target.place(whole) if target is not None else None
+    if target is not None and wanted is None and len(_places(whole, target.find)) > 1:
+        return ""
     if wanted is not None:
         places = [place for place in places if place.start <= wanted.start and wanted.end <= place.end][:1]
     if len(places) != 1:
@@ -259,8 +263,11 @@ def call_of_one_minus(outer: tuple[str, ...], inner: tuple[str, ...]) -> Finder:
 
 
 def _taken_from_one(statement: Statement, node: ast.AST) -> ast.AST | None:
-    """The p of ``1 - p``, ``1 + 1e-10 - p``, ``tf.subtract(1.0, p)``, ``tf.ones_like(p) - p``."""
+    """The p of ``1 - p``, ``1 - p + 1e-10``, ``1 + 1e-10 - p``, ``tf.subtract(1.0, p)``, ``tf.ones_like(p) - p``."""
     left = right = None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        value = statement.number(node.right)
+        return _taken_from_one(statement, node.left) if value is not None and abs(value) < 1e-3 else None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
         left, right = node.left, node.right
     elif _is_call(node, ("subtract",)) and len(node.args) == 2:  # type: ignore[attr-defined]

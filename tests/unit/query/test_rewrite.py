@@ -76,6 +76,12 @@ def test_the_argument_of_a_call(statement: str, expected: str) -> None:
             "y = tf.math.log_sigmoid(-(x))",
         ),
         (
+            "y = tf.math.log(1 - tf.sigmoid(x) + 1e-10)",
+            r.call_of_one_minus(("log",), ("sigmoid",)),
+            "{tf}.math.log_sigmoid(-({0}))",
+            "y = tf.math.log_sigmoid(-(x))",
+        ),
+        (
             "y = tf.where(x > 0, tf.math.log(x), 0.0)",
             r.where_around("log"),
             "{tf}.where({0}, {1}({tf}.where({0}, {2}, {tf}.ones_like({2}))), {3})",

@@ -70,7 +70,7 @@ def bad_text(case: Case) -> Cause | None:
     is_text = case.op.type in ("StringToNumber", "DecodeCSV")
     name = "nan_in_data" if case.row.nan or case.row.nan is None else "inf_in_data"
     what = f"the {'text' if is_text else 'data'} that {case.op.type} parses holds"
-    good = (f"about {case.runs_before():,} records were parsed before it",) if case.row.elements == 1 else ()
+    good = (f"about {case.runs_before():,} records were parsed before it",) if case.row.execution < 0 else ()
     fix = Fix("drop or repair such records before they are parsed, or fill them in", untried=NOT_AN_OP)
     return Cause(name, f"{what} {_kinds(case)}", (*_cell(case), *good, *_pipeline(case)), fix)
 
@@ -89,7 +89,7 @@ def _cell(case: Case) -> tuple[str, ...]:
         row = f"row {', '.join(map(str, element))}, " if element else ""
         return (f"{row}column {case.row.slot} is {value[element]} (counted from 0)",)
     if len(element) < 2:
-        return (f"row {element[0]} is {value[element]} (counted from 0)",) if element else _element(case)
+        return _element(case)
     rest = ", ".join(map(str, element[1:]))
     return (f"row {element[0]}, column {rest} is {value[element]} (counted from 0)",)
 

@@ -78,12 +78,12 @@ class _Probability:
     def better(self) -> str:
         """The function that takes logits, and which logits these are."""
         where = f" ({short_path(self.made.frame.file)}:{self.made.frame.line})" if self.made.frame else ""
-        function, equals = "tf.nn.softmax_cross_entropy_with_logits", "or tf.nn.log_softmax, "
+        function, equals = "tf.nn.softmax_cross_entropy_with_logits", " or tf.nn.log_softmax"
         if self.name == "sigmoid":
             function = "tf.nn.sigmoid_cross_entropy_with_logits"
-            equals = "or tf.math.log_sigmoid, " if not self.is_complement else ""
+            equals = " or tf.math.log_sigmoid" if not self.is_complement else ""
         why = ", as log(1 - sigmoid(x)) is log_sigmoid(-x)" if self.is_complement else ""
-        return f"best, as it keeps the gradient: {function}, {equals}of what goes into the {self.name}{where}{why}"
+        return f"best, as it keeps the gradient: {function}{equals} of what goes into the {self.name}{where}{why}"
 
 
 def _probability(case: Case) -> _Probability | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from tdbg.model import DType, Frame
 from tdbg.query.case import Case
 from tdbg.query.causes import Fix
 from tdbg.query.formulas import Formula
+from tdbg.query.program import Op
 from tdbg.query.rewrite import Finder, Target, call, division, rewrite
 from tdbg.query.trial import RECORDED, Samples, attempt, is_good
 
@@ -71,8 +73,25 @@ def _target(case: Case, frame: Frame) -> Target | None:
     first, last = program.statement_lines(frame)
     alike = [one for one in program.ops.values() if (one.type, one.graph, one.phase) == (op.type, op.graph, op.phase)]
     lines = {one.number: line for one in alike if (line := program.user_frame(one)) is not None}
-    here = sorted(n for n, line in lines.items() if line.file == frame.file and first <= line.line <= last)
-    return Target(called, here.index(op.number), len(here)) if op.number in here else None
+    numbers = [n for n, line in lines.items() if line.file == frame.file and first <= line.line <= last]
+    here = _in_order([program.ops[number] for number in numbers])
+    return Target(called, here.index(op), len(here)) if op in here else Target(called, 0, 0)
+
+
+def _in_order(ops: list[Op]) -> list[Op]:
+    """As the program made them. The ops of a Session are numbered as the runtime lists them; their names tell: ``Log``,
+    ``Log_1``, ``Log_2``. Nothing when they do not."""
+    if any(op.graph < 0 for op in ops):
+        return sorted(ops, key=lambda op: op.number)
+    parts = [_COUNTED.fullmatch(op.name) for op in ops]
+    known = [match for match in parts if match is not None]
+    if len(known) < len(ops) or len({match["base"] for match in known}) > 1:
+        return []
+    made = dict(zip((int(match["count"] or 0) for match in known), ops, strict=True))
+    return [made[count] for count in sorted(made)]
+
+
+_COUNTED = re.compile(r"(?P<base>.*?)(?:_(?P<count>\d+))?")
 
 
 def tiny(case: Case) -> str:
