@@ -70,6 +70,10 @@ def test_line_op_numbers_and_inputs(as_graph: bool) -> None:
     assert "min 0, max 2, 2 of 3 zero; from Mul" in given
     assert here("the product") in given
     assert any(line.startswith("    -> ") and here("the log") in line for line in lines[4:])
+    # The words of TensorFlow's own check, for which scripts look.
+    kind = "graph" if as_graph else "eagerly-executing"
+    assert f'Detected Infinity or NaN in output 0 of {kind} op "Log", dtype: float32, shape: (3,)' in text
+    assert "# of -Inf elements: 2" in text
 
 
 def test_an_eager_error_is_tensorflows_own_kind_and_can_be_pickled() -> None:
