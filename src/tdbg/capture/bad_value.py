@@ -90,18 +90,19 @@ def is_made(output: Summary, inputs: Iterable[Summary]) -> bool:
 def message(bad: BadValue, limits: Limits) -> str:
     """Begins with what happened and the user's line, ends with the stack."""
     first = f"tdbg: {bad.kind} made {bad.output.bad_text()} out of {_goodness(bad)}{_in_phase(bad)}"
-    words = f"    {in_tensorflows_words(bad)}"
-    return "\n".join([first, *_facts(bad, limits), words, *stack_lines(bad.stack, limits)])
+    return "\n".join([first, *_facts(bad, limits), *_in_tensorflows_words(bad), *stack_lines(bad.stack, limits)])
 
 
-def in_tensorflows_words(bad: BadValue) -> str:
+def _in_tensorflows_words(bad: BadValue) -> list[str]:
     """What ``tf.debugging.enable_check_numerics`` says of this: scripts and tests look for these words in an error."""
     kind = "eagerly-executing" if bad.where == "eager" else "graph"
     numbers = bad.output.numbers
     counts = (("-Inf", numbers.neg_inf), ("+Inf", numbers.pos_inf), ("+NaN", numbers.nan))
-    told = [f'Detected Infinity or NaN in output {bad.slot} of {kind} op "{bad.kind}"']
-    told += [f"dtype: {bad.output.dtype.label}", f"shape: {bad.output.dims}"]
-    return ", ".join(told + [f"# of {name} elements: {count}" for name, count in counts if count])
+    told = [f"dtype: {bad.output.dtype.label}", f"shape: {bad.output.dims}"]
+    told += [f"# of {name} elements: {count}" for name, count in counts if count]
+    told += [] if bad.where == "eager" else [f'Graph name: "{bad.where}"']
+    first = f'    Detected Infinity or NaN in output {bad.slot} of {kind} op "{bad.kind}"'
+    return [first, *(f"      {line}" for line in told)]
 
 
 def details(bad: BadValue, limits: Limits) -> list[str]:
@@ -148,7 +149,7 @@ def stack_lines(stack: Sequence[Frame], limits: Limits) -> list[str]:
         return []
     shown = list(stack if limits.stack_height is None else stack[len(stack) - min(limits.stack_height, len(stack)) :])
     left_out = f", {len(stack) - len(shown)} outer ones left out" if len(shown) < len(stack) else ""
-    lines = [f"    where it comes from, the innermost call last (-> is your code{left_out}):"]
+    lines = [f"    Stack trace of op's creation, the innermost call last (-> is your code{left_out}):"]
     for frame in shown:
         lines.append(
             f"    {'->' if frame.is_user else '  '} {_place(frame, limits)}{_code(frame) if frame.is_user else ''}"
