@@ -50,6 +50,11 @@ class Program:
         self._spans: dict[str, list[tuple[int, int]]] = {}  # by file, as they are asked for
         self._own: dict[str, bool] = {}  # likewise
 
+    @property
+    def is_imported(self) -> bool:
+        """Whether the trace was made of another debugger's files, which may tell of a few runs of the program only."""
+        return bool(self._trace.processes[self._process].info.get("imported"))
+
     def _columns(self, table: str) -> dict[str, list]:
         return self._trace.table(table, process=self._process).to_pydict()
 
