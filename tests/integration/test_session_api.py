@@ -15,11 +15,14 @@ import tensorflow as tf
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python import debug as stock
 from tensorflow.python.debug.lib import debug_data
+from tensorflow.python.debug.lib import debug_graphs as stock_graphs
 from tensorflow.python.debug.wrappers import framework as stock_framework
 
 import tdbg
 from tdbg.tensorflow import debug as tf_debug
-from tdbg.tensorflow.session import framework
+from tdbg.tensorflow.session import debug_data as own_data
+from tdbg.tensorflow.session import debug_graphs, framework
+from tdbg.tensorflow.session.dump_tensors import read_event
 
 v1 = tf.compat.v1
 
@@ -352,6 +355,29 @@ def test_names_of_tensorflow_1(net, tmp_path, capsys):
     assert "LocalCLIDebugHook does not take watch_fn" in capsys.readouterr().err
     with pytest.raises(TypeError, match="bogus"):
         tf_debug.WatchOptions(bogus=1)
+
+
+def test_helpers_that_public_code_imports_say_what_stock_says(net, tmp_path):
+    for name in ("a/b", "a/b:0", "a/b:12"):
+        for helper in ("parse_node_or_tensor_name", "get_node_name", "get_output_slot"):
+            assert getattr(debug_graphs, helper)(name) == getattr(stock_graphs, helper)(name)
+    debug_node = "__dbg_a/b:1_0_DebugIdentity"
+    assert debug_graphs.parse_debug_node_name(debug_node) == stock_graphs.parse_debug_node_name(debug_node)
+    assert debug_graphs.is_debug_node(debug_node) and debug_graphs.is_copy_node("__copy_a_0")
+    with pytest.raises(ValueError, match="debug node name"):
+        debug_graphs.parse_debug_node_name("a:1_0_DebugIdentity")
+    for name in own_data.__all__:
+        assert name.islower() or not name.isupper() or getattr(own_data, name) == getattr(debug_data, name)
+    folder = debug_data.device_name_to_device_path("/job:localhost/replica:0/task:0/device:CPU:0")
+    assert own_data.device_name_to_device_path("/job:localhost/replica:0/task:0/device:CPU:0") == folder
+    assert own_data.device_path_to_device_name(f"/somewhere/{folder}") == debug_data.device_path_to_device_name(folder)
+    wrapper = tf_debug.DumpingDebugWrapperSession(net, tmp_path)
+    wrapper.run(net.net["loss"], {net.net["x"]: ones()})
+    [path] = glob.glob(f"{tmp_path}/run_*/{own_data.METADATA_FILE_PREFIX}{own_data.CORE_METADATA_TAG}*")
+    event = read_event(path)
+    assert tuple(own_data.extract_core_metadata_from_event_proto(event)) == tuple(
+        debug_data.extract_core_metadata_from_event_proto(event)
+    )
 
 
 def test_a_collected_wrapper_leaves_the_session_open(net, tmp_path):

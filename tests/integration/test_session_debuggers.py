@@ -430,6 +430,11 @@ def test_sources_and_stacks_come_to_the_server(net):
         silent = tf_debug.TensorBoardDebugWrapperSession(session, server.address, send_traceback_and_source_code=False)
         run_values(silent, net, [1.0])
         assert len(server.tracebacks) == 1
+        graph = net["x"].graph
+        for _ in range(2):
+            version = grpc_wrappers.publish_traceback(server.address, graph, None, net["loss"], graph.version - 1)
+            assert grpc_wrappers.publish_traceback(server.address, graph, None, net["loss"], version) == version
+        assert len(server.tracebacks) == 3 and server.tracebacks[-1].call_key == '[[], ["loss:0"]]'
     assert signal.getsignal(signal.SIGINT) is handler
 
 

@@ -139,9 +139,7 @@ class TensorBoardDebugWrapperSession(GrpcDebugWrapperSession):
         if self._sends_sources and self.graph.version > self._sent_version:
             with faults.guard("sending tracebacks to the debug server"):
                 self._sent_version = self.graph.version
-                stack = [frame for frame in traceback.extract_stack() if not is_own_file(frame.filename)]
-                for server in self._servers:
-                    server.send_tracebacks(self.graph, run_key(request.fetches, request.feed_dict), stack)
+                _send_tracebacks(self._servers, self.graph, request.fetches, request.feed_dict)
         if self._filter is None:
             return response
         dump = self._root.begin(request.run_call_count, request.fetches, request.feed_dict)
@@ -178,6 +176,22 @@ class TensorBoardDebugWrapperSession(GrpcDebugWrapperSession):
                 f"run #{number}: {len(passed)} tensors passed tensor_filter_fn, the first is {passed[0].tensor_name}; "
                 f"its {count} events were sent to {server.address}"
             )
+
+
+def publish_traceback(
+    debug_server_urls: Addresses, graph: Any, feed_dict: Any, fetches: Any, old_graph_version: int
+) -> int:
+    """Sends where the ops of a graph were made, and these files, to debug servers, if the graph is newer than this
+    version; its version."""
+    if graph.version > old_graph_version:
+        _send_tracebacks(list(map(DebugServer, _addresses(debug_server_urls))), graph, fetches, feed_dict)
+    return max(graph.version, old_graph_version)
+
+
+def _send_tracebacks(servers: list[DebugServer], graph: Any, fetches: Any, feed_dict: Any) -> None:
+    stack = [frame for frame in traceback.extract_stack() if not is_own_file(frame.filename)]
+    for server in servers:
+        server.send_tracebacks(graph, run_key(fetches, feed_dict), stack)
 
 
 def _gated(fetches: Any, feeds: Any) -> WatchOptions:
