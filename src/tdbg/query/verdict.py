@@ -21,6 +21,7 @@ from tdbg.store.reader import Trace
 
 NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
 _MOST_ORIGINS = 8
+_HIDDEN = ("where_trap", "clip_after_bad_op")  # bad in the forward pass, where something took it away again
 _OUTSIDE = ("PyFunc", "PyFuncStateless", "EagerPyFunc", "RestoreV2")  # values that TensorFlow did not compute
 
 
@@ -138,6 +139,16 @@ class Verdict:
         return self.origins[0] if self.origins else None
 
     @property
+    def is_first_earliest(self) -> bool:
+        """Whether nothing bad began before what is told first."""
+        return all(self.origins[0].row.step <= one.row.step for one in self.origins)
+
+    @property
+    def infinite_results(self) -> tuple[Benign, ...]:
+        """Infinities that no op of the program took in: what it printed, fetched or returned."""
+        return tuple(one for one in self.benign if one.reason == "infinite_result")
+
+    @property
     def is_trouble(self) -> bool:
         return self.name in ("bad_values", "unhealthy")
 
@@ -201,6 +212,9 @@ def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row) 
         cause = began_inside(rows, program, process, row, case.op) or cause
     reach = find_reach(rows, program, process, row)
     kind = _kind(row, case.op, cause)
+    hidden = case.forward_case if case.is_backward and cause.name in _HIDDEN else None
+    if hidden is not None and hidden.row.is_bad and hidden.row.step == row.step:  # it began there, before the gradient
+        row, case = hidden.row, hidden
     task = str(trace.processes[process].info.get("task") or "")
     return Origin(process, kind, row, case.op, case.frame, case.source, cause, tuple(case.inputs), reach, task)
 
@@ -218,7 +232,8 @@ def _kind(row: Row, op: Op, cause: Cause) -> str:
 def _one_for_each_line(origins: list[Origin]) -> list[Origin]:
     """Several processes run the same program; what began at one line in all of them is one story."""
     found: dict[tuple, Origin] = {}
-    for origin in sorted(origins, key=lambda one: (one.row.step, one.process)):
+    several = len({origin.process for origin in origins}) > 1
+    for origin in sorted(origins, key=lambda one: (one.row.step, one.process)) if several else origins:
         place = (origin.frame.file, origin.frame.line) if origin.frame else (origin.process, origin.op.name)
         found.setdefault(place, origin)
     return list(found.values())
@@ -228,6 +243,7 @@ _REASONS = {
     "mask_fill": "infinities of a mask",
     "infinite_initial_value": "an infinite initial value",
     "loss_scale_overflow": "overflow of a scaled loss, whose step is skipped by design",
+    "infinite_result": "an infinity in a result that no op read",
     "healed": "bad values that went no further",
 }
 
