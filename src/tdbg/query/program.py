@@ -217,6 +217,11 @@ class Program:
                     waiting.append(reader.number)
         return False
 
+    def input_name(self, op: Op, at: int) -> str:
+        """The name of the op, or of the variable, that an input comes from; "" when there is none."""
+        maker = self.ops.get(op.inputs[at][0]) if at < len(op.inputs) else None
+        return maker.name.removesuffix("/resource") if maker is not None else ""
+
     def variable_of(self, op: Op) -> str:
         """The name of the variable that an op reads or writes, as well as the graph tells it."""
         if op.inputs and op.inputs[0][0] in self.ops:

@@ -12,9 +12,6 @@ from tdbg.query.program import Program
 from tdbg.query.rows import Row, Rows
 
 
-_WITHIN_STEP = ("weights", "loss", "gradients")  # a step reads its weights first; what it updates, the next one reads
-
-
 @dataclass(frozen=True, slots=True)
 class Reach:
     """What was bad after the origin."""
@@ -49,15 +46,18 @@ class Reach:
         return {name: getattr(self, name) for name in self.__slots__} | {"order": list(self.order)}
 
 
+NOWHERE = Reach(1, False, 0, 0, 0, 0, 0, False, 0, ())
+
+
 def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach:
     """Counts over everything bad from the origin on, in its step and later."""
     bad = f"seq >= {origin.seq} AND {rows.is_bad(process)}"
-    per_op = rows.query(f"SELECT op, min(step), min(elements) FROM tensors WHERE {bad} GROUP BY op")
+    per_op = rows.query(f"SELECT op, min(step), min(elements), min(seq) FROM tensors WHERE {bad} GROUP BY op")
     variables: dict[str, int] = {}
     gradients, loss = 0, False
     trains = any(op.phase == Phase.BACKWARD for op in program.ops.values())
-    firsts: dict[str, int] = {}  # the step in which each went bad
-    for number, step, elements in per_op:
+    firsts: dict[str, tuple[int, int]] = {}  # the step and the event in which each went bad
+    for number, step, elements, seq in per_op:
         op = program.ops.get(number)
         if op is None:
             continue
@@ -73,7 +73,7 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
             loss = True
             part = "loss"
         if part is not None:
-            firsts[part] = min(step, firsts.get(part, step))
+            firsts[part] = min((step, seq), firsts.get(part, (step, seq)))
     recorded = set(rows.ops.filter(pc.equal(rows.ops["process"], process))["op"].to_pylist())
     reads = {_variable(program, number) for number in recorded if _is_read(program, number)}
     trained = _trained(program) & reads
@@ -88,8 +88,16 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
         len(state),
         bool(trained),
         max(variables.values(), default=origin.step),
-        tuple(sorted(firsts, key=lambda part: (firsts[part], _WITHIN_STEP.index(part)))),
+        _order(firsts),
     )
+
+
+def _order(firsts: dict[str, tuple[int, int]]) -> tuple[str, ...]:
+    """A step's loss comes before its gradients, though a graph may compute both at the same time."""
+    loss, gradients = firsts.get("loss"), firsts.get("gradients")
+    if loss and gradients and loss[0] == gradients[0]:
+        firsts = firsts | {"loss": min(loss, gradients)}
+    return tuple(sorted(firsts, key=lambda part: (firsts[part], part == "gradients")))
 
 
 def _trained(program: Program) -> set[str]:

@@ -17,16 +17,8 @@ _RANK = {Phase.BACKWARD: 1, Phase.UPDATE: 2}
 _GIVEN = ("Placeholder", "Iterator", "Optional", "PyFunc", "EagerPyFunc")
 # They hand out what was put into a variable, a list, a queue or an iterator before; how it got there is not recorded.
 _KEEPERS = (
-    "ReadVariableOp",
-    "Variable",
-    "Placeholder",
-    "Iterator",
-    "Optional",
-    "TensorList",
-    "Stack",
-    "Queue",
-    "TensorArray",
-)
+    "ReadVariableOp", "Variable", "Placeholder", "Iterator", "Optional", "TensorList", "Stack", "Queue", "TensorArray",
+)  # fmt: skip
 
 
 class Trouble:
@@ -52,21 +44,23 @@ class Trouble:
 
     def _bad_parents(self, row: Row) -> list[Row]:
         parents = self._read_bad(row)
-        if row.nan:  # a NaN made from a constant's infinity begins here: the constant (a mask's -inf) is innocent
-            is_softmax = self._program.ops[row.op].type in SOFTMAX
-            parents = [
-                parent
-                for parent in parents
-                if not self._is_fill(parent, is_softmax) and not (is_softmax and self._is_coped_with(parent, row))
-            ]
-        return parents
+        if not row.nan:
+            return parents
+        # A NaN made from a constant's infinity begins here: the constant (a mask's -inf) is innocent. So is a mask that
+        # was given beside what was NaN already.
+        is_mask = self._program.ops[row.op].type in SOFTMAX or any(parent.nan for parent in parents)
+        return [
+            parent
+            for parent in parents
+            if not self._is_fill(parent, is_mask) and not (is_mask and self._is_coped_with(parent, row))
+        ]
 
     def _read_bad(self, row: Row) -> list[Row]:
         return [parent for parent in self.lineage.parents(row) if parent.is_bad and parent.seq != row.seq]
 
     def _is_coped_with(self, parent: Row, row: Row) -> bool:
-        """Whether a softmax makes numbers of such infinities elsewhere: in other rows of the same tensor, or in an
-        earlier step. Then it is not they that are new, but a row that has nothing else."""
+        """Whether a softmax makes numbers of such infinities elsewhere, in the same tensor or in an earlier step: not
+        they are new, but a row that has nothing else."""
         if parent.nan != 0 or parent.pos_inf or not parent.neg_inf:
             return False
         is_elsewhere = parent.elements == row.elements and parent.neg_inf > (row.nan or 0)
@@ -131,7 +125,12 @@ class Trouble:
         if op.graph < 0:
             return self._eager_healers.get(row.tensor) if row.nan == 0 else None
         readers = [reader for reader in self._readers.get(op.number, ()) if reader.phase == op.phase]
-        return next((reader for reader in readers if (reader.number, row.execution) in self._ran), None)
+        ran = ((reader, (reader.number, row.execution)) for reader in readers)
+        return next((reader for reader, run in ran if run in self._ran and run not in self._went_bad), None)
+
+    @cached_property
+    def _went_bad(self) -> set[tuple[int, int]]:
+        return {(row.op, row.execution) for row in self._known}
 
     @cached_property
     def _eager_healers(self) -> dict[int, Op]:
@@ -180,16 +179,17 @@ class Trouble:
 
     def _is_spoilt(self, row: Row, op: Op) -> bool:
         """A variable that was read before and was good: an update that has no rows of its own made it infinite."""
-        if op.type != "ReadVariableOp" or self._read_bad(row):
-            return False
-        return self._first_looks.get((op.number, row.slot), row.step) < self._first_steps[op.number, False]
+        return op.type == "ReadVariableOp" and op.number in self._once_good and not self._read_bad(row)
 
     @cached_property
-    def _first_looks(self) -> dict[tuple[int, int], int]:
-        """(op, slot) -> the first step in which it was looked at."""
-        table = self._rows.ops
-        columns = (table[name].to_pylist() for name in ("process", "op", "slot", "first_step"))
-        return {(op, slot): step for process, op, slot, step in zip(*columns, strict=True) if process == self._process}
+    def _once_good(self) -> set[int]:
+        """Ops that read a good value from a variable before a bad one."""
+        firsts = {row.op: row.seq for row in reversed(self._firsts) if self._is_kept(row)}
+        pairs = ", ".join(f"({op}, {seq})" for op, seq in firsts.items())
+        sql = (
+            f"SELECT DISTINCT t.op FROM tensors t JOIN (VALUES {pairs}) AS f(op, seq) ON t.op = f.op AND t.seq < f.seq"
+        )
+        return {op for (op,) in self._rows.query(f"{sql} WHERE t.process = {self._process}")} if pairs else set()
 
     @cached_property
     def _scales_loss(self) -> bool:
@@ -255,7 +255,8 @@ class Trouble:
                 new = [one for one in self._parents.get(spoilt.pop().seq, ()) if one.seq not in seen]
                 seen.update(one.seq for one in new)
                 spoilt += new
-            return early - seen
+            ops = {row.op for row in roots if row.seq in early - seen}
+            return {row.seq for row in roots if row.op in ops and row.seq not in seen}
         return set()
 
     def _is_grave(self, row: Row) -> bool:
@@ -389,11 +390,11 @@ class Trouble:
         return reason_of(row, op, end, self.healed_by(end), self._is_kept(row) or self._is_kept(end))
 
     def _end_of(self, row: Row) -> Row:
-        """The last bad row that came of this one."""
+        """The last bad row that came of this one, the first time."""
         seen = {row.seq}
         while True:
             following = [child for child in self._children.get(row.seq, ()) if child.seq not in seen]
             if not following:
                 return row
-            row = following[-1]
+            row = following[0]
             seen.add(row.seq)

@@ -8,12 +8,13 @@ from typing import Any
 
 from tdbg.model import Frame, Phase
 from tdbg.query.call_sites import began_inside, function_name, is_variable_after_call
-from tdbg.query.case import Case, InputFact
+from tdbg.query.case import Case
 from tdbg.query.causes import Cause, find_cause
 from tdbg.query.compositions import unfold
 from tdbg.query.coverage import BAD_UNREADABLE, UNREADABLE, Coverage, find_coverage, unseen_before
+from tdbg.query.input_facts import InputFact
 from tdbg.query.program import Op, Program
-from tdbg.query.reach import Reach, find_reach
+from tdbg.query.reach import NOWHERE, Reach, find_reach
 from tdbg.query.rows import Row, Rows
 from tdbg.query.rules import Alert, Health, find_health
 from tdbg.query.trouble import Harmless, Trouble
@@ -187,7 +188,8 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
         unseen = unseen_before(rows, trace.processes[process], found[0].step) if found else ""
         if unseen:
             coverage = replace(coverage, notes=(*coverage.notes, unseen))
-        origins += [_origin(trace, rows, program, process, row) for row in found[: 1 if unseen else _MOST_ORIGINS]]
+        chosen = found[: 1 if unseen else _MOST_ORIGINS]
+        origins += [_origin(trace, rows, program, process, row, row.step < found[0].step) for row in chosen]
         benign += [_benign(process, one, program) for one in trouble.harmless]
         harmless[process] = trouble.harmless_ops
     first_bad: dict[int, int] = {}
@@ -205,12 +207,13 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
     )
 
 
-def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row) -> Origin:
+def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row, is_beside: bool) -> Origin:
+    """``is_beside``: beside the trouble that is told first, which came later but spoilt the training."""
     case = unfold(Case(trace, rows, program, process, row))
     cause = find_cause(case)
     if cause.name == "unknown":
         cause = began_inside(rows, program, process, row, case.op) or cause
-    reach = find_reach(rows, program, process, row)
+    reach = NOWHERE if is_beside else find_reach(rows, program, process, row)
     kind = _kind(row, case.op, cause)
     hidden = case.forward_case if case.is_backward and cause.name in _HIDDEN else None
     if hidden is not None and hidden.row.is_bad and hidden.row.step == row.step:  # it began there, before the gradient
