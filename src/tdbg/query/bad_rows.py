@@ -6,10 +6,10 @@ same executions. So this stays quick however long a program went on with NaNs.
 
 from __future__ import annotations
 
-from tdbg.query.program import Program
+from tdbg.query.program import Op, Program
 from tdbg.query.rows import Row, Rows
 
-_MOST_ROWS, MOST_EXECUTIONS = 50_000, 400
+_MOST_ROWS, _MOST_EXECUTIONS = 50_000, 400
 
 
 def first_rows(rows: Rows, program: Program, process: int) -> list[Row]:
@@ -28,7 +28,7 @@ def first_rows(rows: Rows, program: Program, process: int) -> list[Row]:
 
 def beside(rows: Rows, program: Program, process: int, firsts: list[Row]) -> list[Row]:
     """All bad rows of the executions that the first rows belong to, and those that eager ones were given."""
-    executions = sorted({row.execution for row in firsts})[: MOST_EXECUTIONS + 1]
+    executions = sorted({row.execution for row in firsts})[: _MOST_EXECUTIONS + 1]
     if not executions:
         return []
     numbers = ", ".join(map(str, executions))
@@ -42,3 +42,14 @@ def beside(rows: Rows, program: Program, process: int, firsts: list[Row]) -> lis
     bad = rows.select_any(process, alternatives, rows.is_bad(process), _MOST_ROWS)
     known = {row.seq: row for row in [*bad, *firsts] if row.op in program.ops}
     return [known[seq] for seq in sorted(known)]
+
+
+def eager_readers(rows: Rows, program: Program, process: int, tensors: list[int]) -> list[tuple[int, Op]]:
+    """(tensor, an eager op that took it), for the first of these tensors."""
+    tensors = tensors[:_MOST_EXECUTIONS]
+    found = rows.query(
+        f"SELECT tensor, op FROM (SELECT unnest(inputs) AS tensor, op FROM executions WHERE process = {process} "
+        "AND list_has_any(inputs, ?::BIGINT[])) WHERE list_contains(?::BIGINT[], tensor)",
+        [tensors, tensors],
+    )
+    return [(tensor, program.ops[op]) for tensor, op in found if op in program.ops] if tensors else []

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from tdbg.model import Phase
 from tdbg.op_types import HAND_ON, HEAL, ONLY_MOVE, SOFTMAX, takes_values
-from tdbg.query.bad_rows import MOST_EXECUTIONS, beside, first_rows
+from tdbg.query.bad_rows import beside, eager_readers, first_rows
 from tdbg.query.harmless import ENTRANCES, Harmless, reason_of
 from tdbg.query.lineage import Lineage
 from tdbg.query.program import Op, Program
@@ -30,11 +30,7 @@ class Trouble:
         self._firsts = first_rows(rows, program, process)
         self._known = beside(rows, program, process, self._firsts)
         self.lineage = Lineage(rows, program, process, self._known)
-
-    @property
-    def is_readable(self) -> bool:
-        """Whether any bad row could be read; in a damaged trace its summaries may know of more."""
-        return bool(self._firsts)
+        self.is_readable = bool(self._firsts)  # in a damaged trace its summaries may know of more bad rows
 
     # ---- the family of each bad row
 
@@ -90,6 +86,11 @@ class Trouble:
         return op.type in HAND_ON and all(self._is_fill(parent, for_softmax, depth - 1) for parent in parents)
 
     @cached_property
+    def _carriers(self) -> set[tuple[int, int]]:
+        """(op, step) of ops that took in bad values and gave bad ones."""
+        return {(row.op, row.step) for row in self._known if self._parents[row.seq]}
+
+    @cached_property
     def _children(self) -> dict[int, list[Row]]:
         found: dict[int, list[Row]] = defaultdict(list)
         for row in self._known:
@@ -125,39 +126,28 @@ class Trouble:
         if op.graph < 0:
             return self._eager_healers.get(row.tensor) if row.nan == 0 else None
         readers = [reader for reader in self._readers.get(op.number, ()) if reader.phase == op.phase]
-        ran = ((reader, (reader.number, row.execution)) for reader in readers)
-        return next((reader for reader, run in ran if run in self._ran and run not in self._went_bad), None)
-
-    @cached_property
-    def _went_bad(self) -> set[tuple[int, int]]:
-        return {(row.op, row.execution) for row in self._known}
+        return next((reader for reader in readers if (reader.number, row.execution) in self._ran), None)
 
     @cached_property
     def _eager_healers(self) -> dict[int, Op]:
         """Eager tensors with an infinity, and an eager op that took each and can make a number of it."""
-        tensors = [row.tensor for row in self._known if row.tensor >= 0 and row.nan == 0][:MOST_EXECUTIONS]
-        if not tensors:
-            return {}
-        found = self._rows.query(
-            f"SELECT tensor, op FROM (SELECT unnest(inputs) AS tensor, op FROM executions WHERE process = "
-            f"{self._process} AND list_has_any(inputs, ?)) WHERE list_contains(?, tensor)",
-            [tensors, tensors],
-        )
-        ops = ((tensor, self._program.ops.get(number)) for tensor, number in found)
-        return {tensor: op for tensor, op in ops if op is not None and op.type in HEAL}
+        tensors = [row.tensor for row in self._known if row.tensor >= 0 and row.nan == 0]
+        readers = eager_readers(self._rows, self._program, self._process, tensors)
+        return {tensor: op for tensor, op in readers if op.type in HEAL}
 
     @cached_property
     def _ran(self) -> set[tuple[int, int]]:
-        """(op, execution) of the readers of bad values that ran: a program may have been stopped before them."""
+        """(op, execution) of the readers of bad values that ran, for a program may have been stopped before them, and
+        did not give bad values themselves."""
         readers = ", ".join({str(reader.number) for readers in self._readers.values() for reader in readers})
         executions = ", ".join({str(row.execution) for row in self._known})
-        if not readers or not executions:
+        if not readers:
             return set()
         found = self._rows.query(
             f"SELECT DISTINCT op, execution FROM tensors WHERE process = {self._process} AND op IN ({readers}) "
             f"AND execution IN ({executions})"
         )
-        return {(op, execution) for op, execution in found}
+        return set(found) - {(row.op, row.execution) for row in self._known}
 
     # ---- trouble
 
@@ -290,8 +280,9 @@ class Trouble:
             is_handed = row.is_input and self.lineage.is_outermost(row)
             if row.step > began[0] or (row.step == began[0] and row.seq > began[1] and not is_handed):
                 return True
-        # A gradient's own root at a forward op that is in trouble already is the same story.
-        if op.phase == Phase.BACKWARD and op.forward >= 0 and any(op.forward == kept.op for kept in earlier):
+        # A gradient's own root at a forward op that is in trouble already, or took in what was, is the same story.
+        is_gradient = op.phase == Phase.BACKWARD and op.forward >= 0
+        if is_gradient and (any(op.forward == kept.op for kept in earlier) or (op.forward, row.step) in self._carriers):
             return True
         # Numbers that grow overflow at their end first, and in later steps further and further up.
         return not row.nan and any(
@@ -352,6 +343,11 @@ class Trouble:
                 good.add(row.seq)
         harmful = {row.op for row in self._firsts if row.seq not in good}
         return frozenset(row.op for row in self._firsts if row.op not in harmful)
+
+    @property
+    def harm_begins(self) -> int | None:
+        """The first event that led to harm."""
+        return min(self._troubled, default=None)
 
     @cached_property
     def _harmless_roots(self) -> set[int]:

@@ -122,6 +122,7 @@ class Verdict:
     more_origins: int = 0  # that are not listed
     health: Health = field(default_factory=Health)
     harmless: Mapping[int, frozenset[int]] = field(default_factory=dict)  # by process: ops whose bad values did no harm
+    harm_begins: Mapping[int, int] = field(default_factory=dict)  # by process: the first event that led to harm
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
@@ -179,6 +180,7 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
     origins: list[Origin] = []
     benign: list[Benign] = []
     harmless: dict[int, frozenset[int]] = {}
+    harm_begins: dict[int, int] = {}
     for process in sorted(rows.first_bad):
         program = Program(trace, process)
         trouble = Trouble(rows, program, process, coverage.is_partial)
@@ -192,6 +194,8 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
         origins += [_origin(trace, rows, program, process, row, row.step < found[0].step) for row in chosen]
         benign += [_benign(process, one, program) for one in trouble.harmless]
         harmless[process] = trouble.harmless_ops
+        if trouble.harm_begins is not None:
+            harm_begins[process] = trouble.harm_begins
     first_bad: dict[int, int] = {}
     for origin in origins:
         first_bad[origin.process] = min(origin.row.step, first_bad.get(origin.process, origin.row.step))
@@ -204,6 +208,7 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
         max(0, len(origins) - _MOST_ORIGINS),
         find_health(trace, rows, coverage, ignore, first_bad),
         harmless,
+        harm_begins,
     )
 
 
