@@ -209,6 +209,24 @@ class Program:
                 found.setdefault(number, []).append(op)
         return found
 
+    def leads_to(self, op: Op, end: Op) -> bool:
+        """Whether an op, or for an op of a gradient the one that it differentiates, is upstream of another."""
+        start = op.forward if op.phase == Phase.BACKWARD and op.forward >= 0 else op.number
+        seen, waiting = {start}, [start]
+        while waiting:
+            for reader in self.readers.get(waiting.pop(), ()):
+                if reader.number == end.number:
+                    return True
+                if reader.number not in seen:
+                    seen.add(reader.number)
+                    waiting.append(reader.number)
+        return False
+
+    def input_name(self, op: Op, at: int) -> str:
+        """The name of the op, or of the variable, that an input comes from; "" when there is none."""
+        maker = self.ops.get(op.inputs[at][0]) if at < len(op.inputs) else None
+        return maker.name.removesuffix("/resource") if maker is not None else ""
+
     def variable_of(self, op: Op) -> str:
         """The name of the variable that an op reads or writes, as well as the graph tells it."""
         if op.inputs and op.inputs[0][0] in self.ops:
