@@ -12,6 +12,7 @@ from functools import cached_property
 
 from tdbg.frames import is_own_file
 from tdbg.model import Frame, Phase
+from tdbg.query.definitions import Definitions, definitions
 from tdbg.store.reader import Trace
 
 PARTS = re.compile(r"([^\s,]+) \((\w+)\)")  # of the attribute _stands_for, names and types: the last op first
@@ -48,6 +49,7 @@ class Program:
     def __init__(self, trace: Trace, process: int) -> None:
         self._trace, self._process = trace, process
         self._spans: dict[str, list[tuple[int, int]]] = {}  # by file, as they are asked for
+        self._trees: dict[str, ast.Module | None] = {}  # likewise
         self._own: dict[str, bool] = {}  # likewise
 
     @property
@@ -165,16 +167,20 @@ class Program:
         first, last = max(1, frame.line - before), min(len(lines), frame.line + after)
         return [(number, lines[number - 1]) for number in range(first, last + 1)]
 
-    def statement_text(self, frame: Frame) -> str:
-        """The whole statement around a line, which may span several; the line itself where it does not parse."""
+    def statement_lines(self, frame: Frame) -> tuple[int, int]:
+        """First and last line of the statement around a line; the line itself where that is not known."""
         around = [
             (last - first, first, last)
             for first, last in self._statements(frame.file)
             if first <= frame.line <= last and last - first < 20
         ]
-        if not around:
-            return self.line_text(frame)
-        _, first, last = min(around)
+        return min(around)[1:] if around else (frame.line, frame.line)
+
+    def statement_text(self, frame: Frame) -> str:
+        """The whole statement around a line, which may span several; the line itself where it does not parse."""
+        first, last = self.statement_lines(frame)
+        if not 0 < first <= last <= len(self._sources.get(frame.file, [])):
+            return ""
         return textwrap.dedent("\n".join(self._sources[frame.file][first - 1 : last]))
 
     def _statements(self, file: str) -> list[tuple[int, int]]:
@@ -188,17 +194,25 @@ class Program:
         return self._spans[file]
 
     def _tree(self, file: str) -> ast.Module | None:
-        try:
-            return ast.parse("\n".join(self._sources.get(file, [])))
-        except (SyntaxError, ValueError):
-            return None
+        if file not in self._trees:
+            try:
+                self._trees[file] = ast.parse("\n".join(self._sources.get(file, [])))
+            except (SyntaxError, ValueError):
+                self._trees[file] = None
+        return self._trees[file]
+
+    def definitions(self, frame: Frame) -> Definitions:
+        """The names that stand for one expression each in the statement around a line."""
+        tree = self._tree(frame.file)
+        return definitions(tree, self.statement_lines(frame)[0]) if tree is not None else {}
 
     def imported_as(self, module: str, frame: Frame) -> str:
         """The name under which a file imports a module, ``tf`` for tensorflow; "" when it does not."""
         tree = self._tree(frame.file)
         nodes = ast.walk(tree) if tree is not None else ()
+        names = module, f"{module}.compat.v1", f"{module}.compat.v2"
         imports = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-        return next((alias.asname or alias.name for alias in imports if alias.name == module), "")
+        return next((alias.asname or alias.name for alias in imports if alias.name in names), "")
 
     @cached_property
     def readers(self) -> dict[int, list[Op]]:

@@ -254,12 +254,13 @@ class Trouble:
         return op.phase in (Phase.BACKWARD, Phase.UPDATE) or (op.type == "ReadVariableOp" and row.step > 0)
 
     def _distinct(self, roots: list[Row]) -> list[Row]:
+        # What only hands on did not begin here, though what it was given has no row.
+        roots = [row for row in roots if self._program.ops[row.op].type not in ONLY_MOVE] or roots
         made = [(row.step, row.seq) for row in roots if not self._is_kept(row)]
         began = min(made) if made else min(((row.step, row.seq) for row in roots), default=(0, 0))
-        makers = [row for row in roots if self._program.ops[row.op].type not in ONLY_MOVE]
         kept: list[Row] = []
         places = set()
-        for row in makers or roots:  # what only hands on did not begin here, though what it was given has no row
+        for row in roots:
             op = self._program.ops[row.op]
             frame = self._program.user_frame(op)
             place = (frame.file, frame.line) if frame else (op.graph, op.name)
