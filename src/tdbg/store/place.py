@@ -6,13 +6,13 @@ Loads neither Arrow nor numpy: ``tdbg run`` asks before the user's program begin
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from tdbg.errors import TdbgError
+from tdbg.store.plain_files import read_json
 
 _HOW = "-o or tdbg.enable(output=...)"
 
@@ -76,10 +76,10 @@ def _is_empty_folder(path: Path) -> bool:
 
 def _is_trace(path: Path) -> bool:
     try:
-        content = json.loads((path / "trace.json").read_text(encoding="utf-8"))
+        content = read_json(path / "trace.json")
     except (OSError, ValueError):
         return False
-    return isinstance(content, dict) and content.get("format") == "tdbg"
+    return content.get("format") == "tdbg"
 
 
 @contextlib.contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 
 from tdbg.errors import TdbgError
 from tdbg.store.format import END_JSON, NAME, PROCESS_JSON, TRACE_JSON, VERSION
+from tdbg.store.plain_files import is_plain_folder, read_json
 
 _START_TOLERANCE = 5.0  # seconds; the kernel tells the boot time in whole seconds, and clocks are adjusted
 
@@ -52,12 +52,12 @@ class ProcessInfo:
 
     def refresh(self) -> None:
         """Looks again whether the process has ended."""
-        if self.end is None and (self.folder / END_JSON).exists():
+        if self.end is None and os.path.lexists(self.folder / END_JSON):
             self.end = self._read(END_JSON)
 
     def _read(self, file: str) -> dict[str, Any]:
         try:
-            return _read_json(self.folder / file)
+            return read_json(self.folder / file)
         except (OSError, ValueError) as error:
             sentence = f"{self.name}/{file} cannot be read ({error}); what it said is unknown."
             if sentence not in self.problems:
@@ -71,7 +71,7 @@ def find_processes(trace: Path, known: list[ProcessInfo]) -> list[ProcessInfo]:
     new = [
         ProcessInfo(0, folder, {})
         for folder in trace.iterdir()
-        if folder not in seen and (folder / PROCESS_JSON).exists()
+        if folder not in seen and is_plain_folder(folder) and os.path.lexists(folder / PROCESS_JSON)
     ]
     for process in new:
         process.info = process._read(PROCESS_JSON) or _info_from_name(process.name)
@@ -87,7 +87,7 @@ def check_version(trace: Path) -> None:
     """TdbgError unless ``trace.json`` says that this is a trace that this tdbg can read."""
     path = trace / TRACE_JSON
     try:
-        content = _read_json(path)
+        content = read_json(path)
     except FileNotFoundError:
         raise TdbgError(
             f"This folder is no tdbg trace (it has no {TRACE_JSON}); record one with: tdbg run train.py  ({trace})"
@@ -105,13 +105,6 @@ def check_version(trace: Path) -> None:
             f"This trace is of format version {version} and this tdbg reads up to version {VERSION}; "
             f"install a newer one with: pip install --upgrade tdbg  ({trace})"
         )
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    content = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(content, dict):
-        raise ValueError("it holds no JSON object")
-    return content
 
 
 def _info_from_name(name: str) -> dict[str, Any]:

@@ -179,7 +179,7 @@ def test_numbers_that_were_not_computed_are_null(tmp_path: Path) -> None:
 def test_a_reused_buffer_does_not_change_what_was_appended(tmp_path: Path) -> None:
     writer = new_writer(tmp_path / "run.tdbg")
     buffer = np.arange(3, dtype=np.int32)
-    writer.append("stacks", {"stack": buffer, "parent": buffer, "frame": buffer})
+    writer.append("stacks", {"stack": buffer, "parent": buffer - 1, "frame": buffer})
     buffer[:] = 9
     writer.flush()
     assert Trace.open(tmp_path / "run.tdbg").table("stacks")["stack"].to_pylist() == [0, 1, 2]
