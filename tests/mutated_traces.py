@@ -1,4 +1,4 @@
-"""Mutants of a trace in; what each reader did wrong with them out: a traceback, a fault, a wait, raw control characters.
+"""Mutants of a trace in; what each reader did wrong with them out: a traceback, a wait, memory, control characters.
 
 ``python tests/mutated_traces.py TRACE --count 100000 --seed 1`` goes on for as long as one likes and prints each fault
 once.
@@ -23,12 +23,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trace_mutants import bombed, mutant
-
 from tdbg.__main__ import main
 from tdbg.errors import TdbgError
+from trace_mutants import bombed, mutant
 
 MOST_SECONDS = 30
+MOST_MEGABYTES = 400
 HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 PLACE = re.compile(r'File "[^"]*/(tdbg/[^"]+)", line (\d+)')
 SQL = "SELECT o.name, t.seq, t.step FROM tensors t JOIN ops o USING (process, op) LIMIT 20"
@@ -72,6 +72,18 @@ _COMMANDS = (
     ["export", "--format", "npz", "{trace}", "{output}"],
     ["diff", "{trace}", "{other}"],
 )
+
+
+def import_faults(folder: Path) -> list[str]:
+    """What goes wrong with ``import`` of what another debugger wrote, and with reading what came of it."""
+    output = folder.with_suffix(".imported.tdbg")
+    found = _command(["import", str(folder), "-o", str(output)])
+    left = [path.name for path in folder.parent.glob("*.part")]
+    found += [f"import left {name} behind" for name in left]
+    if output.exists():
+        found += _command(["why", str(output)]) + _command(["info", str(output)])
+        shutil.rmtree(output)
+    return found
 
 
 def _command(words: list[str]) -> list[str]:
@@ -188,6 +200,16 @@ def most_megabytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
+def run_imports(folders: list[Path], seeds: range, place: Path) -> Iterator[tuple[str, str]]:
+    """The same for folders of other debuggers."""
+    for seed in seeds:
+        target = place / f"i{seed}"
+        said = mutant(folders[seed % len(folders)], target, seed)
+        for fault in import_faults(target):
+            yield said, fault
+        shutil.rmtree(target)
+
+
 def run(traces: list[Path], seeds: range, folder: Path, bombs: int = 0) -> Iterator[tuple[str, str]]:
     """(mutant, what a reader did wrong with it), as they come."""
     for turn, seed in enumerate(seeds):
@@ -196,8 +218,11 @@ def run(traces: list[Path], seeds: range, folder: Path, bombs: int = 0) -> Itera
         make = bombed if turn < bombs else mutant
         said = make(source, target, seed)
         os.environ["XDG_CACHE_HOME"] = str(folder)
+        before = most_megabytes()
         for fault in faults_of(target, source, turn // (4 if turn < bombs else 1)):
             yield said, fault
+        if most_megabytes() > before + MOST_MEGABYTES:
+            yield said, f"{most_megabytes() - before} MB more"
         shutil.rmtree(target, ignore_errors=True)
         with contextlib.suppress(OSError):
             target.unlink()
@@ -209,6 +234,7 @@ if __name__ == "__main__":
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--bombs", type=int, default=0)
+    parser.add_argument("--imports", action="store_true", help="these are folders of other debuggers")
     parser.add_argument("--minutes", type=float, default=600)
     args = parser.parse_args()
     began, seen = time.monotonic(), Counter[str]()
@@ -216,7 +242,8 @@ if __name__ == "__main__":
         done = 0
         while done < args.count and time.monotonic() - began < 60 * args.minutes:
             part = range(args.seed + done, args.seed + min(done + 100, args.count))
-            for said, fault in run(args.traces, part, Path(place), args.bombs if not done else 0):
+            made = run_imports(args.traces, part, Path(place)) if args.imports else None
+            for said, fault in made or run(args.traces, part, Path(place), args.bombs if not done else 0):
                 seen[fault] += 1
                 if seen[fault] == 1:
                     print(f"{said}\n    {fault}", flush=True)

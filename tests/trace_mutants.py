@@ -22,7 +22,18 @@ from tdbg.store.format import KIND_BATCH, KIND_SCHEMA, parse_name
 from tdbg.store.frames import Frame, frame_parts, read_frames
 
 INTEGERS = (-1, 0, 1, 2, -2, 3, 7, 255, 1 << 15, 1 << 31, (1 << 31) - 1, -(1 << 31), (1 << 62), -(1 << 62), 1 << 20)
-TEXTS = ("", "\x1b[2J\x1b]0;owned\x07", "\u202egnp.exe", "a\nb", "<script>", "{}", "[" * 5000, "x" * 70_000, "\x00", "é" * 9)
+TEXTS = (
+    "",
+    "\x1b[2J\x1b]0;owned\x07",
+    "\u202egnp.exe",
+    "a\nb",
+    "<script>",
+    "{}",
+    "[" * 5000,
+    "x" * 70_000,
+    "\x00",
+    "é" * 9,
+)
 FLOATS = (0.0, -0.0, float("nan"), float("inf"), -float("inf"), 1e308, 5e-324)
 
 
@@ -31,8 +42,8 @@ def mutant(source: Path, target: Path, seed: int) -> str:
     chance = random.Random(seed)
     shutil.copytree(source, target)
     files = sorted(path for path in target.rglob("*") if path.is_file())
-    how = chance.choice(KINDS)
-    file = chance.choice([path for path in files if how is not cells and how is not columns or _is_table(path)])
+    how = chance.choice(KINDS if source.suffix == ".tdbg" else PLAIN)
+    file = chance.choice([path for path in files if (how is not cells and how is not columns) or _is_table(path)])
     return f"seed {seed}: {how.__name__} of {file.name}: {how(chance, file)}"
 
 
@@ -220,7 +231,7 @@ def bomb(chance: random.Random, file: Path) -> str:
 
 KINDS: list[Callable[[random.Random, Path], str]] = [bit, bit, cut, noise, frames, cells, cells, columns, swap, place]
 KINDS += [texts, place, cells, frames]
-RARE = [bomb]
+PLAIN = [bit, bit, cut, noise, swap, place]  # of files whose format is not ours
 
 
 def bombed(source: Path, target: Path, seed: int) -> str:

@@ -15,6 +15,7 @@ FRAMEWORKS = {"tensorflow", "keras", "torch", "jax"}
 ALLOWED = {
     "errors": set(),
     "model": set(),
+    "plain_text": set(),
     "strict_json": set(),
     "frames": {"model"},
     "op_types": set(),
@@ -23,7 +24,7 @@ ALLOWED = {
     "expressions": {"errors", "model"},
     "config": {"errors", "model", "expressions"},
     "native": {"model"},
-    "store": {"errors", "model", "native"},
+    "store": {"errors", "model", "native", "plain_text"},
     "capture": {"errors", "model", "frames", "expressions", "scene", "config", "native", "store"},
     "tensorflow": {
         "errors",

@@ -42,6 +42,13 @@ class Function:
     results: tuple[tuple[int, int], ...]
 
 
+class _Ops(dict[int, Op]):
+    """By number. What a trace refers to and does not hold is an op of which nothing is known."""
+
+    def __missing__(self, number: int) -> Op:
+        return Op(number, -1, "?", "?", (), -1, Phase.OTHER, -1, False)
+
+
 class Program:
     """What one process of a trace ran, without its numbers."""
 
@@ -57,21 +64,24 @@ class Program:
     def ops(self) -> dict[int, Op]:
         columns = self._columns("ops")
         wanted = ("op", "graph", "name", "type", "input_ops", "input_slots", "stack", "phase", "forward", "observed")
-        return {
-            number: Op(
+        return _Ops(
+            (
                 number,
-                graph,
-                name,
-                *_as_resource(number, kind, tuple(zip(ops, slots, strict=True))),
-                stack,
-                Phase(phase),
-                forward,
-                observed,
+                Op(
+                    number,
+                    graph,
+                    name,
+                    *_as_resource(number, kind, tuple(zip(ops, slots, strict=True))),
+                    stack,
+                    Phase(phase),
+                    forward,
+                    observed,
+                ),
             )
             for number, graph, name, kind, ops, slots, stack, phase, forward, observed in zip(
                 *(columns[name] for name in wanted), strict=True
             )
-        }
+        )
 
     @cached_property
     def functions_by_name(self) -> dict[str, Function]:
@@ -185,7 +195,7 @@ class Program:
     def _tree(self, file: str) -> ast.Module | None:
         try:
             return ast.parse("\n".join(self._sources.get(file, [])))
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
     def imported_as(self, module: str, frame: Frame) -> str:

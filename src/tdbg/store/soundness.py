@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from tdbg.model import Phase
+from tdbg.plain_text import plain
 from tdbg.store.format import NUMBER_COLUMNS
 from tdbg.store.plain_files import open_plain
 
@@ -194,6 +195,7 @@ _LISTS = {"ops": ("input_ops", "input_slots"), "functions": ("output_ops", "outp
 def sound_rows(table: str, rows: pa.Table) -> tuple[pa.Table, int]:
     """Rows of an interned table, and how many of them were put right: a way along parents that never ends is cut, of
     two lists that belong together the rest of the longer one goes, and a phase that does not exist is OTHER."""
+    rows = _cleaned(table, rows)
     wrong = np.zeros(len(rows), bool)
     if table in _LISTS:
         names = _LISTS[table]
@@ -208,12 +210,52 @@ def sound_rows(table: str, rows: pa.Table) -> tuple[pa.Table, int]:
         wrong |= unknown
         rows = _replaced(rows, "phase", np.where(unknown, Phase.OTHER, rows["phase"].to_numpy()))
     if table in _PARENTS:
+        key = rows[_PARENTS[table][0]].to_numpy()
+        if (key < 0).any():  # which means none
+            return _counted(sound_rows(table, rows.filter(pa.array(key >= 0))), int((key < 0).sum()))
         key, parent = (rows[name].to_numpy() for name in _PARENTS[table])
         ends = _reaches_an_end(key, parent)
         if not ends.all():
             wrong |= ~ends
             rows = _replaced(rows, _PARENTS[table][1], np.where(ends, parent, -1))
     return rows, int(np.count_nonzero(wrong))
+
+
+def _counted(found: tuple[pa.Table, int], more: int) -> tuple[pa.Table, int]:
+    return found[0], found[1] + more
+
+
+# Texts of several lines; all others are names.
+_LINES = {("sources", "text"), ("runs", "error"), ("notes", "text"), ("ops", "attributes"), ("functions", "signature")}
+
+
+def _cleaned(table: str, rows: pa.Table) -> pa.Table:
+    for field in rows.schema:
+        of_list = pa.types.is_list(field.type) and pa.types.is_string(field.type.value_type)
+        if not (of_list or pa.types.is_string(field.type)) or not _may_be_hidden(rows[field.name]):
+            continue
+        lines = (table, field.name) in _LINES
+        cells = rows[field.name].to_pylist()
+        if of_list:
+            rows = _replaced(rows, field.name, [[plain(one) for one in cell] for cell in cells])
+        else:
+            rows = _replaced(rows, field.name, [plain(cell, lines) for cell in cells])
+    return rows
+
+
+def _may_be_hidden(column: pa.ChunkedArray) -> bool:
+    """Whether any byte belongs to a character that ``plain`` might replace; most columns have none."""
+    for chunk in column.chunks:
+        data = (chunk.values if pa.types.is_list(chunk.type) else chunk).buffers()[2]
+        if data is not None and _RARE_BYTES[np.frombuffer(data, np.uint8)].any():
+            return True
+    return False
+
+
+_RARE_BYTES = np.zeros(256, bool)
+_RARE_BYTES[:32] = _RARE_BYTES[127] = True
+_RARE_BYTES[[0xC2, 0xD8, 0xE2, 0xED, 0xEF]] = True  # with which the others begin in UTF-8
+_RARE_BYTES[ord("\n")] = True
 
 
 def _replaced(rows: pa.Table, name: str, cells: Any) -> pa.Table:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from tdbg.model import Flag
 from tdbg.store import ring, rollup
+from tdbg.store.damage import reason_of
 from tdbg.store.format import SCHEMAS, SEALED_TABLES, rollup_name
 from tdbg.store.known import Known
 from tdbg.store.plain_files import is_plain_file
@@ -243,8 +244,7 @@ class ProcessTables:
         return _row_with_seq(pa.concat_tables(groups), seq) if groups else None
 
     def cannot_read(self, path: Path, error: Exception) -> None:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        self._unreadable[path] = f"{self.process.name}/{path.name} cannot be read and is left out ({reason})."
+        self._unreadable[path] = f"{self.process.name}/{path.name} cannot be read and is left out ({reason_of(error)})."
 
 
 def _stopped_early(process: ProcessInfo, lost: int) -> str:
