@@ -57,8 +57,8 @@ def test_every_table_comes_back_as_written(table: str, data: st.DataObject) -> N
         sound, wrong = sound_rows(table, pa.Table.from_pylist(written, SCHEMAS[table]))
         for _ in ("while it runs", "after it ended"):
             if not wrong:
-                assert repr(without_process(trace.table(table))) == repr(sound.to_pylist())
-            assert trace.row_count(table) == len(written)
+                assert without_process(trace.table(table)) == sound.to_pylist()
+            assert trace.row_count(table) == len(sound)
             assert trace.table(table).schema.remove(0) == SCHEMAS[table]
             assert wrong or trace.problems == []
             writer.close({"status": 0})
