@@ -17,6 +17,8 @@ Layout
         tensors-000001.crc32            ... and the checksum of the Parquet file ...
         tensors-000002.arrows           ... or still hot
         values-000001.blob              full tensors
+        ring.bin  ring-values.bin       the last events of a process that keeps only those, and which values are theirs
+                                        (native/record.py, store/ring_values.py); gone when it ends by itself
         end.json                        ended (ns), rows (written, per table), lost (not written, per table), and what
                                         the recorder adds, such as stopped (why recording ended before the program) and
                                         unwritten (events after that); while it is missing the process runs, or it died

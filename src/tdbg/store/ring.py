@@ -19,6 +19,7 @@ from tdbg.native.record import (
     RING_MAGIC,
     RING_VERSION,
 )
+from tdbg.store import ring_values
 from tdbg.store.format import END_JSON, SCHEMAS
 from tdbg.store.plain_files import is_plain_file, open_plain
 from tdbg.store.records import Decoder
@@ -35,7 +36,7 @@ def read(folder: Path, table: str) -> pa.Table | None:
         records = _whole(_slots(folder))
     except (OSError, ValueError):
         return None
-    columns = Decoder().decode(records.tobytes(), {}, is_last=True).get(table)
+    columns = Decoder().decode(records.tobytes(), ring_values.read(folder), is_last=True).get(table)
     if columns is None:
         return None
     schema = SCHEMAS[table]

@@ -52,7 +52,9 @@ class ValueWriter:
         self._file: HotFile | None = None
         self._segment = 0
         self._next = 0
-        self._known: dict[bytes, int] = {}
+        self._known: dict[bytes, tuple[int, int]] = {}  # content -> value and segment
+        self._puts = 0
+        self._last_put: dict[int, int] = {}  # segment -> which put used it last
         # A fast level: it gives up on random digits almost at once, and packs zeros and repeats nearly as well as 1.
         self._codec = pa.Codec("zstd", compression_level=-1)
         self.bytes_written = 0
@@ -62,9 +64,11 @@ class ValueWriter:
         flat = memoryview(data).cast("B") if memoryview(data).nbytes else memoryview(b"")
         dims = [int(dim) for dim in dims]
         key = content_hash(flat, dtype, dims)
+        self._puts += 1
         known = self._known.get(key)
         if known is not None:
-            return known, None
+            self._last_put[known[1]] = self._puts
+            return known[0], None
         kind, payload = KIND_VALUE, flat
         if flat.nbytes >= _WORTH_PACKING:
             # The slice is the same bytes: a buffer that pyarrow has shrunk still tells its old length to memoryview.
@@ -75,10 +79,20 @@ class ValueWriter:
         offset = file.write(kind, 1, payload)
         self.bytes_written += file.size - offset
         value, self._next = self._next, self._next + 1
-        self._known[key] = value
+        self._known[key] = value, self._segment
+        self._last_put[self._segment] = self._puts
         if len(self._known) > REMEMBERED:
             del self._known[next(iter(self._known))]
         return value, (value, key, dtype, dims, self._segment, offset, payload.nbytes, flat.nbytes)
+
+    def remove_before(self, used: int) -> None:
+        """Removes the finished files that none of the last ``used`` puts gave a value of."""
+        old = {n for n, put in self._last_put.items() if n != self._segment and put <= self._puts - used}
+        if old:
+            self._known = {key: found for key, found in self._known.items() if found[1] not in old}
+        for number in old:
+            (self._folder / blob_name(number)).unlink(missing_ok=True)
+            del self._last_put[number]
 
     def _blob(self) -> HotFile:
         if self._file is None or self._file.size >= BLOB_BYTES:

@@ -173,7 +173,8 @@ class RuntimeGraph:
                 observed,
             ),
         )
-        if node.op == "Const" and dtypes[0].is_floating and not observed:
+        is_constant = node.op == "Const" and dtypes[0].is_floating and not observed
+        if is_constant and self._wants(node, op_type, op, absorbed):
             self._recorder.push_array(
                 number, 0, self.number, Flag.INPUT, tensor_util.MakeNdarray(node.attr["value"].tensor)
             )
