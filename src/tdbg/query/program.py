@@ -43,6 +43,13 @@ class Function:
     results: tuple[tuple[int, int], ...]
 
 
+class _Ops(dict[int, Op]):
+    """By number. What a trace refers to and does not hold is an op of which nothing is known."""
+
+    def __missing__(self, number: int) -> Op:
+        return Op(number, -1, "?", "?", (), -1, Phase.OTHER, -1, False)
+
+
 class Program:
     """What one process of a trace ran, without its numbers."""
 
@@ -64,21 +71,24 @@ class Program:
     def ops(self) -> dict[int, Op]:
         columns = self._columns("ops")
         wanted = ("op", "graph", "name", "type", "input_ops", "input_slots", "stack", "phase", "forward", "observed")
-        return {
-            number: Op(
+        return _Ops(
+            (
                 number,
-                graph,
-                name,
-                *_as_resource(number, kind, tuple(zip(ops, slots, strict=True))),
-                stack,
-                Phase(phase),
-                forward,
-                observed,
+                Op(
+                    number,
+                    graph,
+                    name,
+                    *_as_resource(number, kind, tuple(zip(ops, slots, strict=True))),
+                    stack,
+                    Phase(phase),
+                    forward,
+                    observed,
+                ),
             )
             for number, graph, name, kind, ops, slots, stack, phase, forward, observed in zip(
                 *(columns[name] for name in wanted), strict=True
             )
-        }
+        )
 
     @cached_property
     def functions_by_name(self) -> dict[str, Function]:
@@ -197,7 +207,7 @@ class Program:
         if file not in self._trees:
             try:
                 self._trees[file] = ast.parse("\n".join(self._sources.get(file, [])))
-            except (SyntaxError, ValueError):
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
                 self._trees[file] = None
         return self._trees[file]
 
