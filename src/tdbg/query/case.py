@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tdbg.errors import TdbgError
-from tdbg.model import DType, Flag, Frame, Phase
+from tdbg.model import DType, Flag, Phase
 from tdbg.query.coverage import is_filtered
+from tdbg.query.input_facts import InputFact
 from tdbg.query.lineage import Lineage
-from tdbg.query.program import Op, Program, function_name, short_path
+from tdbg.query.program import Op, Program
 from tdbg.query.rows import Row, Rows
 from tdbg.store.reader import Trace
 
@@ -31,37 +31,6 @@ _LIBRARIES = tuple(
     for part in ("keras/src/layers", "keras/src/losses", "keras/src/optimizers", "keras/src/trainers", "tf_keras")
 )
 _LARGEST_SHOWN = 1 << 24  # elements that are searched for the one that went wrong
-
-
-@dataclass(frozen=True, slots=True)
-class InputFact:
-    """One input of the origin op: its numbers and where it came from."""
-
-    index: int
-    row: Row
-    op: Op
-    frame: Frame | None
-    is_given: bool = False  # an array or a constant of the program, that no op made
-    made: Row | None = None  # the row in which its op gave it; None when that was not recorded
-
-    def as_text(self) -> str:
-        row = self.row
-        numbers = "not measured"
-        if row.elements == 0:
-            numbers = "empty"
-        elif row.min is not None:
-            zeros = f" ({row.zero:,} exact zero{'s' if row.zero > 1 else ''})" if row.zero else ""
-            numbers = f"min {row.min:.6g}, max {row.max:.6g}{zeros}"
-        elif row.zero is not None:
-            numbers = f"{row.negative:,} negative, {row.zero:,} zero, {row.positive:,} positive of {row.elements:,}"
-        origin = "given" if self.is_given else f"from {function_name(self.op.type)}"
-        where = f", {short_path(self.frame.file)}:{self.frame.line}" if self.frame else ""
-        return f"input {self.index}: {numbers}, {origin}{where}"
-
-    def came_from(self) -> str:
-        """``came from Softmax, train.py:47``"""
-        where = f", {short_path(self.frame.file)}:{self.frame.line}" if self.frame else ""
-        return "was given" if self.is_given else f"came from {function_name(self.op.type)}{where}"
 
 
 class Case:
@@ -179,6 +148,16 @@ class Case:
     def made_by(self) -> dict[int, Case]:
         """For each input the case of the op that made it, where that was recorded."""
         return {fact.index: self.beside(fact.made) for fact in self.inputs if fact.made and not fact.made.is_input}
+
+    def largest_before(self, op: Op, index: int) -> float:
+        """The largest magnitude that an input of an op of a graph had before this row; 0.0 where none was recorded."""
+        made = Lineage(self._rows, self.program, self._process, []).sources(op, index)
+        found = self._rows.query(
+            "SELECT max(greatest(abs(min), abs(max))) FROM tensors WHERE "
+            f"process = {self._process} AND seq < {self.row.seq} AND isfinite(min) AND op IN (SELECT unnest(?))",
+            [made],
+        )
+        return float(found[0][0] or 0.0)
 
     @cached_property
     def _evidence(self) -> dict[int, Row]:

@@ -43,6 +43,13 @@ class Function:
     results: tuple[tuple[int, int], ...]
 
 
+class _Ops(dict[int, Op]):
+    """By number. What a trace refers to and does not hold is an op of which nothing is known."""
+
+    def __missing__(self, number: int) -> Op:
+        return Op(number, -1, "?", "?", (), -1, Phase.OTHER, -1, False)
+
+
 class Program:
     """What one process of a trace ran, without its numbers."""
 
@@ -52,6 +59,11 @@ class Program:
         self._trees: dict[str, ast.Module | None] = {}  # likewise
         self._own: dict[str, bool] = {}  # likewise
 
+    @property
+    def is_imported(self) -> bool:
+        """Whether the trace was made of another debugger's files, which may tell of a few runs of the program only."""
+        return bool(self._trace.processes[self._process].info.get("imported"))
+
     def _columns(self, table: str) -> dict[str, list]:
         return self._trace.table(table, process=self._process).to_pydict()
 
@@ -59,21 +71,24 @@ class Program:
     def ops(self) -> dict[int, Op]:
         columns = self._columns("ops")
         wanted = ("op", "graph", "name", "type", "input_ops", "input_slots", "stack", "phase", "forward", "observed")
-        return {
-            number: Op(
+        return _Ops(
+            (
                 number,
-                graph,
-                name,
-                *_as_resource(number, kind, tuple(zip(ops, slots, strict=True))),
-                stack,
-                Phase(phase),
-                forward,
-                observed,
+                Op(
+                    number,
+                    graph,
+                    name,
+                    *_as_resource(number, kind, tuple(zip(ops, slots, strict=True))),
+                    stack,
+                    Phase(phase),
+                    forward,
+                    observed,
+                ),
             )
             for number, graph, name, kind, ops, slots, stack, phase, forward, observed in zip(
                 *(columns[name] for name in wanted), strict=True
             )
-        }
+        )
 
     @cached_property
     def functions_by_name(self) -> dict[str, Function]:
@@ -192,7 +207,7 @@ class Program:
         if file not in self._trees:
             try:
                 self._trees[file] = ast.parse("\n".join(self._sources.get(file, [])))
-            except (SyntaxError, ValueError):
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
                 self._trees[file] = None
         return self._trees[file]
 
@@ -217,6 +232,24 @@ class Program:
             for number, _ in op.inputs:
                 found.setdefault(number, []).append(op)
         return found
+
+    def leads_to(self, op: Op, end: Op) -> bool:
+        """Whether an op, or for an op of a gradient the one that it differentiates, is upstream of another."""
+        start = op.forward if op.phase == Phase.BACKWARD and op.forward >= 0 else op.number
+        seen, waiting = {start}, [start]
+        while waiting:
+            for reader in self.readers.get(waiting.pop(), ()):
+                if reader.number == end.number:
+                    return True
+                if reader.number not in seen:
+                    seen.add(reader.number)
+                    waiting.append(reader.number)
+        return False
+
+    def input_name(self, op: Op, at: int) -> str:
+        """The name of the op, or of the variable, that an input comes from; "" when there is none."""
+        maker = self.ops.get(op.inputs[at][0]) if at < len(op.inputs) else None
+        return maker.name.removesuffix("/resource") if maker is not None else ""
 
     def variable_of(self, op: Op) -> str:
         """The name of the variable that an op reads or writes, as well as the graph tells it."""

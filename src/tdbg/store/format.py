@@ -87,9 +87,9 @@ Tables
 
 Types are in SCHEMAS. Times are nanoseconds since the epoch. Numbers that name rows (op, graph, stack, ...) are unique
 within a process, not across processes; readers add a column ``process``. -1 means none. No column holds nulls, but for
-the counts and statistics of a tensor that were not computed (NUMBER_COLUMNS), and columns that an older tdbg did not
-write yet. SCHEMAS is in reading order: a row refers to rows of its own table and of tables further down, and those
-reach the disk first (by the same ``flush`` at the latest). So whoever reads a trace that grows reads in this order.
+the counts and statistics of a tensor that were not computed (NUMBER_COLUMNS). SCHEMAS is in reading order: a row refers
+to rows of its own table and of tables further down, and those reach the disk first (by the same ``flush`` at the
+latest). So whoever reads a trace that grows reads in this order.
 
 ``tensors``: one tensor that was looked at.
     seq         position among all events of the process, over all threads; rows are nearly, not strictly, in its order
@@ -152,8 +152,9 @@ Versions
 ========
 
 ``version`` grows when something that an older reader relies on changes or goes; a new table, column, key or rollup does
-not count, for readers ignore what they do not know and give null for what is not there. A reader reads every version
-up to its own. Of a newer one it reads nothing, and says which version the trace has and how to get a newer tdbg.
+not count, for readers ignore what they do not know, and give -1, an empty text or an empty list for what is not there.
+A reader reads every version up to its own. Of a newer one it reads nothing, and says which version the trace has and
+how to get a newer tdbg.
 """
 
 from __future__ import annotations

@@ -47,6 +47,7 @@ def initial_weights(case: Case) -> Cause | None:
 
 
 _INITIAL = Fix("check the initializer, or the array that the variable is made from", untried=NOT_AN_OP)
+_EARLIER = Fix("watch from the first run on, before variables are initialized", untried=NOT_AN_OP)
 
 
 @rule()
@@ -135,6 +136,8 @@ def bad_variable(case: Case) -> Cause:
     name = case.program.variable_of(case.op)
     if case.runs_before():
         return Cause("unknown", f"variable {name} was good when it was read before; an update in between made it bad")
-    if case.row.step == 0:
-        return Cause("bad_initial_weights", f"variable {name} is bad before any update", _element(case), _INITIAL)
-    return Cause("unknown", f"variable {name} came out of the update of step {case.row.step - 1} bad")
+    if case.row.step > 0 and not case.program.is_imported:
+        return Cause("unknown", f"variable {name} came out of the update of step {case.row.step - 1} bad")
+    runs = "runs" if case.program.is_imported else "updates"
+    reason = f"variable {name} was already bad when it was first seen; what made it so, {runs} before or its initial "
+    return Cause("unknown", f"{reason}value, was not watched", _element(case), _EARLIER)
