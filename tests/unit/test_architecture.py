@@ -44,7 +44,7 @@ ALLOWED = {
     "debug_events": {"errors", "model", "frames", "op_types", "native", "store"},
     "dumps": {"errors", "model", "frames", "op_types", "native", "store", "debug_events"},
     "recording": {"errors", "config", "capture", "store", "query"},
-    "query": {"errors", "model", "nearest", "frames", "expressions", "scene", "store", "plain_text"},
+    "query": {"errors", "model", "nearest", "frames", "op_types", "expressions", "scene", "store", "plain_text"},
     "shell": {"errors", "model", "nearest", "expressions", "scene", "config", "native", "capture", "store", "query"},
     "report": {"errors", "model", "store", "query"},
     "web": {"errors", "model", "expressions", "scene", "strict_json", "store", "query", "report", "shell"},

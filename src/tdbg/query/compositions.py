@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tdbg.query.case import Case, InputFact
+from tdbg.query.case import Case
+from tdbg.query.input_facts import InputFact
 from tdbg.query.program import PARTS, Op
 from tdbg.query.rerun import in_float64
 from tdbg.query.rows import Row
