@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from tdbg.model import Phase
 from tdbg.query.program import Program
 from tdbg.query.rows import Row, Rows
+from tdbg.query.rules.losses import find_losses
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,9 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
     per_op = rows.query(f"SELECT op, min(step), min(elements) FROM tensors WHERE {bad} GROUP BY op")
     variables: dict[str, int] = {}
     gradients, loss = 0, False
-    trains = any(op.phase == Phase.BACKWARD for op in program.ops.values())
+    losses = find_losses(rows, program, process)
+    loss_ops = {op for loss in losses for op in loss.ops}
+    is_guessed = any(loss.note for loss in losses)
     for number, step, elements in per_op:
         op = program.ops.get(number)
         if op is None:
@@ -61,7 +64,7 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
             variables[name] = min(step, variables.get(name, step))
         elif op.phase == Phase.BACKWARD:
             gradients += 1
-        elif elements == 1 and op.phase == Phase.FORWARD and trains:
+        elif number in loss_ops or (is_guessed and elements == 1 and op.phase == Phase.FORWARD):
             loss = True
     recorded = set(rows.ops.filter(pc.equal(rows.ops["process"], process))["op"].to_pylist())
     reads = {_variable(program, number) for number in recorded if _is_read(program, number)}

@@ -39,6 +39,7 @@ from tdbg.tensorflow.session.client_graphs import ClientGraphs
 from tdbg.tensorflow.session.interception import Interception
 from tdbg.tensorflow.session.runs import Runs
 from tdbg.tensorflow.signatures import Signatures
+from tdbg.tensorflow.targets import Targets
 from tdbg.tensorflow.threads import EveryThread
 from tdbg.tensorflow.xla import CompiledCalls, WithoutXla, is_compiled
 
@@ -80,6 +81,7 @@ class Capture:
         self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
         self._clients = ClientGraphs(self.sources)
         self._links = ForwardLinks(self.steps.gradient, self._op_number, lib.maker_of)
+        self._targets = Targets(recorder.add, self._clients, self._is_sessions, self._op_number, lib.maker_of)
         self._checks: Checks | None = None
         self._breaks = self._holding(recorder, observers) if isinstance(recorder, Recorder) else None
         self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, as_buffer)
@@ -146,6 +148,7 @@ class Capture:
     def start(self) -> None:
         self._lib.forget_makers()
         self._links.install()
+        self._targets.install()
         self._calls.install()
         if self._without_xla is not None:
             self._without_xla.install()
@@ -170,6 +173,7 @@ class Capture:
             self._without_xla.remove()
         self._calls.remove()
         self._links.remove()
+        self._targets.remove()
 
     def after_fork(self) -> None:
         """In a forked child: a thread that held one of these does not exist here."""

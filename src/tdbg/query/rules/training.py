@@ -14,6 +14,7 @@ from tdbg.model import DType, Frame, Phase
 from tdbg.query.program import Op, Program
 from tdbg.query.rows import Rows
 from tdbg.query.rules.flow import Flow
+from tdbg.query.rules.losses import find_losses
 from tdbg.query.rules.series import Node, Place, Sample, Series, choose_windows, read_sample
 from tdbg.store.reader import Trace
 
@@ -125,18 +126,16 @@ class Training:
 
     @cached_property
     def loss(self) -> Series | None:
-        """The last scalar of the forward pass that was differentiated; None when several graphs train."""
-        scalars = [
+        """What was differentiated; None when that is several tensors, or not in all of the last steps."""
+        found = find_losses(self._rows, self.program, self.process)
+        if len(found) != 1:
+            return None
+        series = [
             series
             for series in self.outputs()
-            if series.place.node.op in self.differentiated and np.all(series.elements == 1) and self.dims(series) == ()
+            if series.place.node.op in found[0].ops and series.place.slot == found[0].slot
         ]
-        found: dict[int, Series] = {}
-        for series in scalars:
-            graph = self.op(series.place.node).graph
-            if graph not in found or series.place.node > found[graph].place.node:
-                found[graph] = series
-        return next(iter(found.values())) if len(found) == 1 else None
+        return max(series, key=lambda one: (len(one), one.place.node)) if series else None
 
     @cached_property
     def reads(self) -> dict[tuple[str, int], Series]:
