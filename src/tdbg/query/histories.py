@@ -29,7 +29,8 @@ def histories(
     rows: Rows, process: int, outputs: Sequence[Output], first: int, last: int, points: int, same: Sequence[int] = ()
 ) -> dict[Output, dict[str, list[Any]]]:
     """By output: columns, one entry for each point. ``first`` and ``last`` are the steps of a point; the extremes are
-    over them, mean and std are averages, the counts are sums, ``bad`` counts tensors. The ops in ``same`` are taken as their first."""
+    over them, mean and std are averages, the counts are sums, ``bad`` counts tensors.
+    The ops in ``same`` are taken as their first."""
     width = max(1, -(-(last - first + 1) // max(1, points)))
     wanted = ", ".join(str(int(op)) for op in (*(one.op for one in outputs), *same))
     found = rows.query(

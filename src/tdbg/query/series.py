@@ -86,7 +86,8 @@ class Series:
         number = as_one(loss.ops) if loss is not None else "op"
         for op, slot, *point in self._rows.query(
             f"SELECT {number}, slot, {self._at} AS at, avg(mean) FILTER (NOT isnan(mean)), {_EXTREMES}, {_BAD} "
-            f"FROM tensors WHERE process = {self._process} AND op IN (SELECT unnest(?)) AND {_OUTPUT} GROUP BY 1, 2, 3 ORDER BY 3",
+            f"FROM tensors WHERE process = {self._process} AND op IN (SELECT unnest(?)) AND {_OUTPUT} "
+            "GROUP BY 1, 2, 3 ORDER BY 3",
             [[*(op for op, _, _ in wanted), *(loss.ops if loss is not None else ())]],
         ):
             if (op, slot) in found:

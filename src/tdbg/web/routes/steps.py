@@ -198,7 +198,13 @@ _SERIES: Schema = {
     **{name: listing(maybe(number())) for name in ("min", "max", "mean", "std")},
 }
 _LOSS = maybe(
-    record(op=whole(), slot=whole(), name=text(), note=text("not certain: what this is"), points=record(**_SERIES))
+    record(
+        op=whole(),
+        slot=whole(),
+        name=text(),
+        note=text("empty, or what this is, where that is not certain"),
+        points=record(**_SERIES),
+    )
 )
 _CURVE = record(
     name=text(), steps=listing(whole()), values=listing(maybe(number("a norm"))), bad=listing(whole("elements"))
