@@ -28,4 +28,4 @@ def dead_relu(training: Training) -> Iterator[Finding]:
             name, count = training.name(series.place.node), int(seen.elements[-1])
             text = f"{name} is all zeros ({count:,} of {count:,}) from step {since} to step {seen.step[-1]}"
             before = [f"it was alive until step {alive[-1]}"] if alive else ["it was never alive"]
-            yield Finding(series.place.node, since, text, tuple(before))
+            yield Finding(series.place.node, since, text, tuple(before), training.made_at(series.place.node))

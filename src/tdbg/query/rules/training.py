@@ -14,6 +14,7 @@ from tdbg.model import DType, Frame, Phase
 from tdbg.query.program import Op, Program
 from tdbg.query.rows import Rows
 from tdbg.query.rules.flow import Flow
+from tdbg.query.rules.layer_lines import LayerLines
 from tdbg.query.rules.losses import find_losses
 from tdbg.query.rules.series import Node, Place, Sample, Series, choose_windows, read_sample
 from tdbg.store.reader import Trace
@@ -64,6 +65,14 @@ class Training:
 
     def frame(self, node: Node) -> Frame | None:
         return self.program.user_frame(self.program.ops[node.op])
+
+    @cached_property
+    def lines(self) -> LayerLines:
+        return LayerLines(self.program)
+
+    def made_at(self, node: Node) -> Frame | None:
+        """The line that makes the layer of a node; the node's own, when the user wrote it."""
+        return self.lines.of(self.op(node))
 
     def op(self, node: Node) -> Op:
         return self.program.ops[node.op]
