@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tdbg.model import Frame, Phase
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tdbg.query.program import Op, Program
 
 _LIBRARY = re.compile(r"[\\/](tf_)?keras[\\/]")
-_NUMBERED = re.compile(r"^(.*?)(?:_(\d+))?$")
+_NUMBERED, _AGAIN = re.compile(r"^(.*?)(?:_(\d+))?(?:_(\d+))?$"), re.compile(r"_\d+$")
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _OPTIMIZERS = re.compile(r"^(SGD|Adam\w*|RMSprop|RMSProp\w*|Adagrad\w*|Adadelta\w*|Nadam|Ftrl\w*|Lion|Momentum\w*|"
                          r"GradientDescent\w*)$")  # fmt: skip
@@ -34,7 +35,7 @@ class LayerLines:
     def of(self, op: Op) -> Frame | None:
         """The line that makes the layer of an op; the op's own line, when the user wrote the op."""
         own = self._program.user_frame(op)
-        if not self._is_of_library(op):
+        if not self.is_of_library(op):
             return own
         scope = self._names.of(op)
         return next((found for part in reversed(scope.split("/")) if (found := self._made(part)) is not None), own)
@@ -44,7 +45,8 @@ class LayerLines:
         found = {frame for name, _, frame in self._calls if _OPTIMIZERS.match(name)}
         return next(iter(found)) if len(found) == 1 else None
 
-    def _is_of_library(self, op: Op) -> bool:
+    def is_of_library(self, op: Op) -> bool:
+        """Whether a layer of Keras made an op, not the user's own code."""
         for frame in self._program.stack(op.stack):
             if frame.is_user:
                 return False
@@ -52,23 +54,30 @@ class LayerLines:
                 return True
         return False
 
-    def _made(self, layer: str) -> Frame | None:
+    def _made(self, scope: str) -> Frame | None:
         """``dense_2`` is the third of the layers of its class that were made, or has that name in the source."""
-        named = [frame for _, name, frame in self._calls if name == layer]
+        named = [frame for _, name, frame in self._calls if name and name in (scope, _AGAIN.sub("", scope))]
         if named:
-            return named[0] if len(named) == 1 else None
-        kind = _kind(layer)
+            return named[0] if len(set(named)) == 1 else None
+        kind, number = self._numbers.get(scope, ("", 0))
         made = [frame for name, given, frame in self._calls if _snake(name) == kind and not given]
-        numbers = sorted({number for other, number in self._layers if other == kind})
         if len(set(made)) == 1:
             return made[0]
-        return made[numbers.index(_number(layer))] if len(made) == len(numbers) else None
+        numbers = sorted({other for of, other in self._numbers.values() if of == kind})
+        return made[numbers.index(number)] if made and len(made) == len(numbers) else None
 
-    @property
-    def _layers(self) -> Iterator[tuple[str, int]]:
+    @cached_property
+    def _numbers(self) -> dict[str, tuple[str, int]]:
+        """Class and number of each scope. A layer that is called again gets one more number: ``dense_2_1``, and that of
+        ``dense`` is then ``dense_1``."""
         ops = [op for op in self._program.ops.values() if op.phase == Phase.FORWARD]
-        parts = {part for op in ops for part in op.name.split("/")[:-1]}
-        return ((_kind(part), _number(part)) for part in parts)
+        parts = {part: _NUMBERED.match(part) for op in ops for part in op.name.split("/")[:-1]}
+        known = {part: found.groups() for part, found in parts.items() if found}
+        again = {kind for kind, _, last in known.values() if last}
+        return {
+            part: (kind, int(first or 0) if last or kind not in again else 0)
+            for part, (kind, first, last) in known.items()
+        }
 
 
 def _calls(program: Program) -> Iterator[tuple[str, str, Frame]]:
@@ -93,13 +102,3 @@ def _calls(program: Program) -> Iterator[tuple[str, str, Frame]]:
 
 def _snake(name: str) -> str:
     return _WORD.sub("_", name).lower()
-
-
-def _kind(layer: str) -> str:
-    found = _NUMBERED.match(layer)
-    return found[1] if found else layer
-
-
-def _number(layer: str) -> int:
-    found = _NUMBERED.match(layer)
-    return int(found[2] or 0) if found else 0

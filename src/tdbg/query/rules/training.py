@@ -171,7 +171,7 @@ class Training:
     def layers(self) -> list[Layer]:
         """In the order of the program."""
         found = []
-        nodes = {series.place.node for series in self.outputs(*LAYER_OPS)}
+        nodes = {series.place.node for series in self.outputs(*LAYER_OPS)} | self._inner_layers
         for node in sorted(nodes):
             inputs = self.flow.inputs(node)
             for at, places in enumerate(inputs):
@@ -183,6 +183,21 @@ class Training:
                     gradient = self._gradient(node, series, others)
                     found.append(Layer(node, variable, self._layer_name(node), others, series, gradient, update))
         return found
+
+    @property
+    def _inner_layers(self) -> set[Node]:
+        """Products that the runtime fused with what follows them: their own values cannot be seen."""
+        ran = {self.op(place.node).graph for place in self.sample.series} - {-1}
+        ops = self.program.ops.values()
+        return {
+            Node(op.number, 0)
+            for op in ops
+            if op.graph in ran and op.type in LAYER_OPS and op.phase == Phase.FORWARD and not op.observed
+        }
+
+    @cached_property
+    def layer_of(self) -> dict[Node, Layer]:
+        return {layer.node: layer for layer in self.layers}
 
     def _weight(self, places: tuple[Place, ...]) -> tuple[tuple[str, int], Series] | None:
         for place in places:

@@ -118,13 +118,13 @@ def _loss_line(training: Training) -> Frame | None:
 
 def _misplaced(training: Training, softmax: Series) -> str:
     node, dims = softmax.place.node, training.dims(softmax)
-    if node.op not in training.differentiated or training.in_training(softmax) is None or not dims:
+    if training.in_training(softmax) is None or len(dims) != 2:
         return ""
     name = training.name(node)
     if dims[-1] == 1:
         return f"{name} of shape {list(dims)} goes over one element: it is 1 whatever is learned"
     raw = training.flow.raw_input(node, 0)
-    if len(dims) == 2 and raw is not None and training.op(raw.node).type == "Transpose":
+    if node.op in training.differentiated and raw is not None and training.op(raw.node).type == "Transpose":
         readers = [training.op(reader).type for reader, _ in training.flow.readers.get(node, ())]
         if readers and not set(readers) & LAYER_OPS and set(readers) & {"Log", *_CLIPS}:
             return f"{name} goes over the {dims[-1]:,} samples of a batch, not over the {dims[0]:,} classes"
