@@ -26,12 +26,15 @@ def double_softmax(training: Training) -> Iterator[Finding]:
                 text = f"{kind} is given the output of {training.name(node)}, not logits"
                 frame = training.frame(node)
                 made = f"{frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame else "the program"
-                yield Finding(reader, int(series.step[0]), text, (f"the first softmax is made by {made}",))
-    for series in training.outputs("Log1p"):
-        sigmoid = _sigmoid_inside(training, series.place.node)
-        if sigmoid is not None and series.place.node.op in training.differentiated:
+                # Where a library's loss or layer takes it, the line to change is that of the first.
+                line = training.made_at(node) if training.lines.is_of_library(training.op(reader)) else None
+                yield Finding(reader, int(series.step[0]), text, (f"the first softmax is made by {made}",), line)
+    for node in training.flow.nodes():
+        is_entropy = training.op(node).type == "Log1p" and node.op in training.differentiated
+        sigmoid = _sigmoid_inside(training, node) if is_entropy else None
+        if sigmoid is not None:
             text = f"a cross-entropy of logits is given the output of {training.name(sigmoid)}, not logits"
-            yield Finding(series.place.node, int(series.step[0]), text, (), training.made_at(sigmoid))
+            yield Finding(node, int(min(training.steps, default=0)), text, (), training.made_at(sigmoid))
 
 
 def _sigmoid_inside(training: Training, node: Node, depth: int = 0) -> Node | None:

@@ -251,20 +251,35 @@ class Training:
 
     @cached_property
     def created_variables(self) -> dict[tuple[str, int], Created]:
-        """Where each variable was made, by eager code; without those that were given another value later, by loading
-        for one."""
+        """Where each variable was made, by eager code or for a Session; without those that were given another value
+        later, by loading for one."""
         found = self._rows.query(
             "SELECT e.inputs[1], min(e.op) FROM executions e JOIN ops o USING (process, op) WHERE o.graph < 0 AND "
             f"o.type = 'AssignVariableOp' AND process = {self.process} GROUP BY 1 HAVING count(*) = 1 "
             f"AND min(o.phase) = {int(Phase.OTHER)}"
         )
-        made = {}
+        made = self._made_for_sessions()
         for handle, number in found:
             op = self.program.ops[number]
             frame = self.program.user_frame(op)
             is_of_layer = any(call.function.endswith("add_weight") for call in self.program.stack(op.stack))
             if frame is not None:
                 made["handle", handle] = Created(frame, is_of_layer)
+        return made
+
+    def _made_for_sessions(self) -> dict[tuple[str, int], Created]:
+        ops = self.program.ops.values()
+        if any(op.type.startswith("Restore") for op in ops):  # which of them were loaded is not told
+            return {}
+        made = {}
+        for op in ops:
+            variable = self.flow.variable(Node(op.number, 0)) if op.type == "ReadVariableOp" and op.graph >= 0 else None
+            holder = self.program.ops.get(op.inputs[0][0]) if op.inputs else None
+            if variable is not None and holder is not None and holder.type in ("VarHandleOp", "ReadVariableOp"):
+                frame = self.program.user_frame(holder)
+                is_of_layer = any(call.function.endswith("add_weight") for call in self.program.stack(holder.stack))
+                if frame is not None:
+                    made[variable] = Created(frame, is_of_layer)
         return made
 
     def shape_of_input(self, node: Node, at: int) -> tuple[int, ...] | None:

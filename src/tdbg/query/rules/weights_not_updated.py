@@ -116,7 +116,8 @@ def _made_to_train(training: Training, layer: Layer) -> Frame | None:
         is_frozen = any(_FROZEN.search(text) for text in training.program.sources())
         return None if is_frozen or not _learns(training) else training.made_at(layer.node)
     text = training.program.statement_text(made.frame)
-    return made.frame if "Variable(" in text and "trainable" not in text else None
+    is_variable = "Variable(" in text or "get_variable(" in text
+    return made.frame if is_variable and "trainable" not in text and _learns(training) else None
 
 
 def _learns(training: Training) -> bool:

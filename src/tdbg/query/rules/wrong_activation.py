@@ -30,9 +30,9 @@ _COMMENTED = re.compile(r"^\s*(#|from\b|import\b)")
 )
 def wrong_activation(training: Training) -> Iterator[Finding]:
     told: set[Node] = set()
-    for log in training.outputs("Log"):
-        if log.place.node.op in training.differentiated:
-            for clip in _clips(training, log.place.node):
+    for log in training.flow.nodes():  # the logarithm itself is not computed where nobody needs the loss
+        if training.op(log).type == "Log" and log.op in training.differentiated:
+            for clip in _clips(training, log):
                 given = _cut_off(training, clip)
                 if given is not None and given.place.node not in told:
                     told.add(given.place.node)
@@ -99,18 +99,20 @@ def _no_probabilities(training: Training, given: Series) -> Finding:
     text = f"the loss takes {name} for probabilities; it goes from {last.min.min():.3g} to {last.max.max():.3g}"
     frame = training.made_at(node)
     made = f"{name} is made at {frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame else ""
-    return Finding(node, int(given.step[0]), text, (made,) if made else (), _loss_line(training) or frame)
+    return Finding(node, int(given.step[0]), text, (made,) if made else (), _loss_line(training, frame) or frame)
 
 
-def _loss_line(training: Training) -> Frame | None:
-    """The only line of the program that names such a loss: there it can be told what it gets."""
+def _loss_line(training: Training, near: Frame | None) -> Frame | None:
+    """The only line of the program, or of the layer's file, that names such a loss: there it can be told what it
+    gets."""
     found = [
         Frame(file, number, "", True)
         for file in training.program.files()
         for number, line in enumerate(training.program.text_of(file), 1)
         if _LOSS_CALL.search(line) and not _COMMENTED.match(line)
     ]
-    return found[0] if len(found) == 1 else None
+    beside = [frame for frame in found if near is not None and frame.file == near.file]
+    return next((lines[0] for lines in (beside, found) if len(lines) == 1), None)
 
 
 # ---- a softmax in the wrong place
