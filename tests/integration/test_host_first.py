@@ -87,7 +87,7 @@ class Classifier(tf.keras.Model):
         return tf.nn.softmax(self.last(x))
 
 def entropy():
-    """A loss of Keras takes the logits behind the op Softmax, if it finds it, whatever it was told."""
+    # A loss of Keras takes the logits behind the op Softmax, if it finds it, whatever it was told.
     tf.keras.utils.set_random_seed(3)
     found = []
     for from_logits in (False, True):
