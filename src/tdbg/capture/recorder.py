@@ -32,7 +32,19 @@ from tdbg.store.records import Decoder
 from tdbg.store.tables import ProcessTables
 from tdbg.store.writer import TraceWriter
 
-INHERITED = ("graphs", "ops", "controls", "signatures", "functions", "shapes", "stacks", "frames", "sources", "steps")
+INHERITED = (
+    "graphs",
+    "ops",
+    "controls",
+    "targets",
+    "signatures",
+    "functions",
+    "shapes",
+    "stacks",
+    "frames",
+    "sources",
+    "steps",
+)
 _BAD_VALUE_BYTES, _VALUES_PER_OP = 256 << 20, 2
 _BATCH = 1 << 15
 

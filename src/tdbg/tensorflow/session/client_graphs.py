@@ -35,6 +35,7 @@ class ClientGraphs:
         self._ops: weakref.WeakKeyDictionary[Any, dict[str, ClientOp]] = weakref.WeakKeyDictionary()
         self._owned: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
         self._functions: dict[str, dict[str, ClientOp]] = {}
+        self.targets: dict[int, tuple[int, int]] = {}  # ClientOp.number -> slot, for how many variables
 
     def owns(self, graph: Any) -> bool:
         """Whether a Session runs it. Functions of datasets run apart and have observers of their own."""
@@ -73,6 +74,12 @@ class ClientGraphs:
         """One op of a function; Grappler makes copies of functions and numbers the outputs in their names."""
         known = self._functions.get(function) or self._functions.get(function.split("_rewritten")[0], {})
         return known.get(name) or known.get(name.rpartition("_")[0])
+
+    def target(self, tensor: Any, variables: int) -> None:
+        """A gradient is taken of a tensor."""
+        number = self.number(tensor.op)
+        if number >= 0 and variables >= self.targets.get(number, (0, 0))[1]:
+            self.targets[number] = tensor.value_index, variables
 
     def number(self, op: Any) -> int:
         found = self.op(op.graph, op.name)

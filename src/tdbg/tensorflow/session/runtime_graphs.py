@@ -55,7 +55,9 @@ class RuntimeGraph:
         self._is_health = recorder.config.mode == Mode.HEALTH
         self._written: set[str] = set()
         self._numbers: dict[str, int] = {}
+        self._clients = clients
         self._by_client: dict[int, int] = {}  # ClientOp.number -> op of this graph
+        self._targets: set[int] = set()  # already written
         self._results: dict[int, Tensor] = {}
         self._kernels: dict[str, tuple] = {}
         self._lock = threading.Lock()
@@ -130,6 +132,7 @@ class RuntimeGraph:
                     self._recorder.add("controls", (self._numbers[name], self._numbers[before]))
         for op in gone.values():
             self._write_gone(op)
+        self._write_targets()
         self._make_kernels(nodes, inputs, types, dtypes, slots)
         self._write_function()
 
@@ -207,6 +210,14 @@ class RuntimeGraph:
                 False,
             ),
         )
+
+    def _write_targets(self) -> None:
+        """Which of its tensors the program takes gradients of."""
+        for client, (slot, variables) in self._clients.targets.items():
+            number = self._by_client.get(client)
+            if number is not None and number not in self._targets:
+                self._targets.add(number)
+                self._recorder.add("targets", (number, slot, -1, variables))
 
     def _write_function(self) -> None:
         """As if the run were the call of a function whose arguments are the variables: so they are followed from run to
