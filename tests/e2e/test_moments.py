@@ -55,6 +55,8 @@ def test_two_processes_are_told_apart(page: Page, address: str) -> None:
     open_trace(page, address, "two")
     page.wait_text(".verdict h1", "of process 1: Log")
     page.wait_text(".alerts-list", "process 1 · step 2")
+    wait_view(page, process="1", step="2")  # where it began is chosen
+    page.choose("#process", "0")
     # The mask of the first process did no harm, though the second one is in trouble.
     page.wait("document.querySelector('#pane-executions .box.benign')", "benign ones")
     page.wait("!document.querySelector('#pane-executions .bad, #pane-layers .bad, .grid .bad')", "no bad ones")

@@ -136,7 +136,6 @@ export function Drawing({ name, nodes, edges, isWhole }: Props) {
           SVG
         </button>
       </div>
-      <Minimap box={box} placed={placed} nodes={nodes} zoom={zoom} />
       <div class="drawing-scroll" ref={box} onPointerDown={drag}>
         <svg
           ref={svg}
@@ -211,6 +210,7 @@ export function Drawing({ name, nodes, edges, isWhole }: Props) {
           })}
         </svg>
       </div>
+      <Minimap box={box} placed={placed} nodes={nodes} zoom={zoom} />
     </div>
   );
 }

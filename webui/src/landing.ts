@@ -1,7 +1,7 @@
 // A verdict in; what is chosen on the page when nobody has chosen anything yet out: the place where it began.
 
 import { effect } from "@preact/signals";
-import { isJudged, verdict } from "./focus";
+import { isJudged, overview, verdict } from "./focus";
 import type { HealthAlert, Origin } from "./types";
 import { go, NOTHING, START, view, type View } from "./view";
 
@@ -9,7 +9,7 @@ import { go, NOTHING, START, view, type View } from "./view";
 export function toOrigin(origin: Origin): Partial<View> {
   return {
     ...NOTHING,
-    process: origin.process,
+    process: (overview.peek().data?.processes.length ?? 1) > 1 ? origin.process : null,
     step: origin.step >= 0 ? origin.step : null,
     seq: origin.seq,
     file: origin.file ?? "",
@@ -45,7 +45,7 @@ export function startLanding(): () => void {
     const { data } = verdict.value;
     const now = view.value;
     if (landed && landed !== now.trace) landed = "";
-    if (!data || !isJudged.value || data.trace !== now.trace || landed === now.trace) return;
+    if (!data || !isJudged.value || !overview.value.data || data.trace !== now.trace || landed === now.trace) return;
     const [origin, alert] = [data.origins[now.origin] ?? data.origins[0], data.alerts[0]];
     if (!isUntouched(now)) landed = now.trace;
     else if (origin) go(toOrigin(origin), true);

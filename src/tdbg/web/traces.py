@@ -28,6 +28,7 @@ from tdbg.query.timeline import Timeline
 from tdbg.query.trace import Trace
 from tdbg.query.trace_scene import TraceScene
 from tdbg.store.format import PROCESS_JSON, TRACE_JSON
+from tdbg.store.process import check_version
 from tdbg.web.route import Refused
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class ServedTrace:
         self.lock = threading.RLock()
         self.version = 0
         self._trace: Trace | None = None
+        self._is_gone = False  # it was there before
         self._scenes: dict[int, TraceScene] = {}
         self._listings: dict[int, TensorListings] = {}
         self._executions: dict[int, Executions] = {}
@@ -81,15 +83,17 @@ class ServedTrace:
         """TdbgError when it cannot be read; asked again, it is tried again."""
         with self.lock:
             if self._trace is None:
+                if self._is_gone and not self.path.exists():
+                    raise TdbgError("this trace is gone; it is shown again when it is recorded anew")
                 if _is_starting(self.path):
                     raise StartingError("this run is starting; it is shown as soon as something is recorded")
-                self._trace = Trace.open(self.path)
+                self._trace, self._is_gone = Trace.open(self.path), False
             return self._trace
 
     @property
     def is_starting(self) -> bool:
         with self.lock:
-            return self._trace is None and _is_starting(self.path)
+            return self._trace is None and not self._is_gone and _is_starting(self.path)
 
     def process(self, asked: int | None) -> int:
         """The one that is asked for, else that with the first bad value."""
@@ -193,7 +197,7 @@ class ServedTrace:
             self._looked = time.monotonic()
 
     def _forget(self) -> None:
-        self._trace = None
+        self._trace, self._is_gone = None, True
         for made in (
             self._scenes,
             self._listings,
@@ -345,9 +349,11 @@ def _is_starting(path: Path) -> bool:
             return not path.exists()
         is_fresh = time.time() - path.stat().st_mtime < _STARTING
         inside = list(path.iterdir())
+        if (path / TRACE_JSON).exists():
+            check_version(path)
         has_more = any(one.is_file() and one.name != TRACE_JSON for one in inside)
         return is_fresh and not has_more and not any((folder / PROCESS_JSON).exists() for folder in inside)
-    except OSError:
+    except (OSError, TdbgError):
         return False
 
 
