@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 import pytest
 from chromium import Page
-from views import CHOSEN, open_trace, view
+from views import CHOSEN, open_trace, view, wait_view
 
 
 def test_the_walk_from_the_alert_to_the_line(page: Page, address: str) -> None:
