@@ -77,7 +77,7 @@ def test_the_tab_of_tensorboard(page: Page, traces: Path) -> None:
         page.wait(f"{canvas} && {colours}", "the colour of NaN")
         chosen = "document.querySelector('iframe')?.contentWindow.location.hash"
         before = page.value(chosen)
-        page.value(f"{INSIDE}.body.dataset.old = '1'; location.reload()")
+        page.value("document.querySelector('iframe').contentDocument.body.dataset.old = '1'; location.reload()")
         page.wait(f"(b => b && !b.dataset.old)({INSIDE}?.body)", "another document")
         page.wait(f"{INSIDE}?.querySelector('.grid-row.chosen')?.innerText.includes('Log:0')", "still chosen")
         assert page.value(chosen) == before
