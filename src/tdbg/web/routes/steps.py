@@ -212,7 +212,7 @@ _CURVE = record(
 _LAYER = record(
     name=text(), ops=whole(), rows=whole(), bad=whole(), nan=whole(), inf=whole(), first_bad_seq=whole(),
     min=maybe(number()), max=maybe(number()), tensors=whole(), benign=whole(),
-    depth=whole(), has_inner={"type": "boolean"},
+    depth=whole(), has_inner={"type": "boolean"}, file=text("empty: it is a scope"), line=whole(),
 )  # fmt: skip
 
 ROUTES = (
@@ -273,7 +273,7 @@ ROUTES = (
     ),
     Route(
         "/api/t/{trace}/layers",
-        "The scopes of the program, each before those inside it, with their health",
+        "The layers of the model, each before those inside it, with their health; lines, where it has no scopes",
         layers,
         record(layers=listing(_LAYER)),
         (PROCESS,),
