@@ -94,10 +94,13 @@ def test_listing_tensors(typed: Transcript) -> None:
     bad = tensors_in(typed.of("lt -f has_inf_or_nan"))
     assert bad == tensors_in(typed.of("run -f has_inf_or_nan")) and len(bad) > 10
     assert tensors_in(typed.of("lt -n Softmax.*")) == [SOFTMAX]
-    assert {"hidden/MatMul:0", "output/MatMul:0"} <= set(tensors_in(typed.of("lt -t MatMul")))
+    products = set(tensors_in(typed.of("lt -t MatMul")))  # a product may be computed with what follows it
+    for layer in ("hidden", "output"):
+        inside = f"{layer}/MatMul inside {layer}/Relu (Relu)" in typed.of("lt -t MatMul")
+        assert (f"{layer}/Relu:0" if inside else f"{layer}/MatMul:0") in products
     assert SOFTMAX not in tensors_in(typed.of("lt -t MatMul"))
     sizes = [int(size) for size in re.findall(r"^ *\[[\d.]+\] +(\d+)", typed.of("lt -s dump_size"), re.M)]
-    assert sizes == sorted(sizes) and len(sizes) > 60
+    assert sizes == sorted(sizes) and len(sizes) > 50
     largest_first = re.findall(r"^ *\[[\d.]+\] +(\d+)", typed.of("lt -r -s dump_size"), re.M)
     assert [int(size) for size in largest_first] == sizes[::-1]
     names = tensors_in(typed.of("lt -s tensor_name"))

@@ -132,8 +132,11 @@ class Case:
         if self.row.is_input:
             return []
         lineage = self._before
+        found = lineage.inputs(self.row)
+        if self.op.number in self.program.fused:  # behind its one input is all that its parts read, the data first
+            found.reverse()
         made_by: dict[int, tuple[Op, Row | None]] = {
-            index: lineage.real_maker(maker, row) for index, maker, row in lineage.inputs(self.row)
+            index: lineage.real_maker(maker, row) for index, maker, row in found
         }
         facts = []
         for index in sorted(self._evidence.keys() | made_by.keys()):
@@ -241,7 +244,7 @@ class Case:
             for reader in self.program.readers.get(waiting.pop(), ()):
                 if reader.number not in seen:
                     seen.add(reader.number)
-                    if reader.type in _MOVE and not reader.observed:
+                    if not reader.observed and (reader.type in _MOVE or reader.number in self.program.wholes):
                         waiting.append(reader.number)
                     else:
                         found.append(reader)

@@ -14,7 +14,7 @@ from tdbg.dumps.events import map_tensor
 from tdbg.dumps.names import split_element
 from tdbg.errors import TdbgError
 from tdbg.model import Summary
-from tdbg.scene import Seen, Selection, TensorFilter, Tensors
+from tdbg.scene import Seen, Selection, TensorFilter, Tensors, computed_inside
 from tdbg.tensorflow.session.dump_dir import (
     DebugDumpDir,
     DebugTensorDatum,
@@ -81,6 +81,9 @@ class RunTensors:
         if selection.reverse:
             data = data[::-1]
         notes = []
+        if selection.node_pattern or selection.op_pattern:
+            inside = self._nodes.parts_like(_pattern(selection.node_pattern), _pattern(selection.op_pattern))
+            notes += [computed_inside(inside)] if inside else []
         if not self.data:
             notes.append(
                 "no such tensor was computed: TensorFlow may have merged it with others, or computed it beforehand"
