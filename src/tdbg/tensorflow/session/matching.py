@@ -9,7 +9,7 @@ line and inputs. Only the last has a value that can be seen.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ _MKL = re.compile(r"^_Mkl(?:Native)?")
 _SAME_VALUE = re.compile(r"^(.+)/(?:unary_ops_composition|_\d+__cf__\d+)$")
 _MOST_PARTS = 16
 _ENTRANCES = ("Const", "Placeholder")
+_HAND_ON = ("Identity", "StopGradient", "PreventGradient", "Snapshot")
 
 
 class Match(NamedTuple):
@@ -119,14 +120,14 @@ class Matching:
 
     def parts(self, node: Any, match: Match, kept: Collection[str]) -> list[Part]:
         """The ops of the program that became this node, its own first. ``kept``: names of what is computed apart."""
-        if match.op is None or node.op in ("_Arg", match.op.type):
+        if match.op is None or node.op in ("_Arg", match.op.type) or _MKL.sub("", node.op) == match.op.type:
             return []
         if match.is_same and not node.name.endswith(match.op.name):  # an output's number is behind it
             return [Part(node.name, match.op)]
         scope = node.name.removesuffix(match.op.name) if match.is_same else ""  # of a function's call
         found, waiting = [Part(scope + match.op.name, match.op)], [match.op]
         while waiting and len(found) < _MOST_PARTS:
-            for made in self.inputs(waiting.pop()):
+            for made in self._read(waiting.pop(), scope, kept):
                 part = Part(scope + made.op.name, self._clients.op(made.op.graph, made.op.name))
                 if part.op is None or part.op.type in _ENTRANCES or part.name in kept or part in found:
                     continue
@@ -145,7 +146,8 @@ class Matching:
         found, unread = [], set(range(len(given)))
         for part in parts:
             reads: list[tuple[str, int] | int] = []
-            for made in self.inputs(part.op):
+            kept = {name for name, _ in by_name}
+            for made in self._read(part.op, scope, kept):
                 name = scope + made.op.name
                 at = by_name.get((name, made.value_index), by_name.get((made.op.name, made.value_index)))
                 if name in names:
@@ -156,6 +158,13 @@ class Matching:
             found.append(Written(part, reads))
         found[-1].reads.extend(sorted(unread))  # under a name of the runtime's own: the innermost op reads first
         return found
+
+    def _read(self, op: Any, scope: str, kept: Collection[str]) -> Iterator[Any]:
+        """What an op of the program reads, looking through what only hands it on and is not computed apart."""
+        for tensor in self.inputs(op):
+            while tensor.op.type in _HAND_ON and scope + tensor.op.name not in kept and tensor.op.inputs:
+                tensor = tensor.op.inputs[0]
+            yield tensor
 
     def inputs(self, op: Any) -> Sequence[Any]:
         """The tensors that an op of the program reads."""
