@@ -116,6 +116,7 @@ def test_the_flags_of_our_own_commands(folder, session):
         "alerts -k retrace": "0 alerts",
         "history -q mean Softmax:0": "mean",
         f"diff --exact {session}": "the same numbers in all",
+        f"diff --numbers-only {session}": "the same numbers in all",
         "sql --limit 2 SELECT name FROM ops ORDER BY name": "name",
         "why": "cross_entropy/Log:0",
         "health": "looked at",
