@@ -103,7 +103,7 @@ def test_a_session(tmp_path):
     found = {seen.node for seen in products}
     for layer in ("hidden", "output"):  # with oneDNN the product is computed with what follows it
         whole = scene.node(f"{layer}/MatMul").part_of
-        assert f"{layer}/MatMul" in found or (f"{layer}/Relu" in found and whole and whole in products.notes[0])
+        assert f"{layer}/MatMul" in found or (whole.partition(" ")[0] in found and whole in products.notes[0])
         assert scene.node(f"{layer}/MatMul").op_type == "MatMul"
         assert scene.node(f"{layer}/add").inputs[0].node == f"{layer}/MatMul"
     assert [edge.node for edge in scene.node("cross_entropy/Log").inputs] == ["Softmax"]

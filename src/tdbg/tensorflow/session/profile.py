@@ -51,7 +51,7 @@ def _measured(run_metadata: Any, graph: Any) -> Iterator[tuple[tuple[str, str, s
         if op is not None and user_ops is not None and is_same:
             node = node_def_pb2.NodeDef(name=op.name, op=op_type or op.type)
             parts = user_ops.parts(node, names) if op_type[:1] == "_" else []
-            op_type = TOGETHER.join(part.op.type for part in reversed(parts or [op]))
+            op_type = TOGETHER.join([part.op.type for part in reversed(parts)] or [op.type])
         op_time = _ns(stats, "op_end_rel") - _ns(stats, "op_start_rel")
         times = (_ns(stats, "all_start"), op_time, _ns(stats, "all_end_rel"))
         yield (stats.node_name, op_type, device, *times), op
