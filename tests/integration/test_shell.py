@@ -184,3 +184,12 @@ def test_a_pipe_that_is_closed_is_no_error(folder, session):
         ["bash", "-c", command], cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=60
     )
     assert ran.stdout == "tdbg> lt\n" and not ran.stderr
+
+
+def test_health_of_what_no_rule_could_be_asked_about_is_not_called_good(folder):
+    run(
+        folder, "run", "--mode", "none", "-o", "unmeasured.tdbg", "-c", "import tensorflow as tf; tf.sqrt(tf.ones([2]))"
+    )
+    said = run(folder, "shell", "unmeasured.tdbg", "-c", "health").stdout
+    assert "Whether training is healthy is not known: no rule could be asked." in said
+    assert "Nothing unhealthy" not in said

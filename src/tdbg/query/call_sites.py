@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from tdbg.query.causes import Cause
 from tdbg.query.program import RUNTIME_NAME, Op, Program, function_name, short_path
 from tdbg.query.rows import Row, Rows
+from tdbg.store.plain_files import json_object
 
 # They take out what a call put into an object that has no numbers of its own: Keras gets its losses so.
 _BOXES = ("OptionalGetValue", "TensorList")
@@ -54,10 +53,13 @@ def _inside_session(rows: Rows, program: Program, process: int, op: Op) -> Cause
     """Of a call that a Session's runtime left as it is, so that its function ran apart from the graph that was watched;
     and of what was computed from constants before the run."""
     query = f"SELECT attributes FROM ops WHERE process = {process} AND op = ?"
-    about = json.loads(str((rows.query(query, [op.number]) or [("{}",)])[0][0]))
+    try:
+        about = json_object(str((rows.query(query, [op.number]) or [("{}",)])[0][0]))
+    except ValueError:  # damaged
+        about = {}
     is_constant = "value" in about or about.get("_computed_by") == "Const"
     if op.type in _CALLS:
-        name = f"the function `{function_name(about['f'])}`" if about.get("f") else f"the call {op.name}"
+        name = f"the function `{function_name(str(about['f']))}`" if about.get("f") else f"the call {op.name}"
         why = _BEFOREHAND if is_constant else _APART
         return Cause("unknown", f"began inside {name}, which was not looked into", (why,))
     if not is_constant:

@@ -7,17 +7,18 @@ which of them can have overflowed.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from tdbg.model import DType
-from tdbg.query.case import Case, InputFact
+from tdbg.query.case import Case
+from tdbg.query.input_facts import InputFact
 from tdbg.query.program import PARTS, Op
 from tdbg.query.rerun import in_float64
 from tdbg.query.rows import Row
+from tdbg.store.plain_files import json_object
 
 _ACTIVATIONS = "Relu Relu6 LeakyRelu Elu Selu Tanh Sigmoid Identity Gelu".split()  # good inputs give good outputs
 _SUMS = ("BiasAdd", "Add", "AddV2", "Sub")
@@ -62,10 +63,17 @@ def _in_fused(case: Case) -> Case:
     return _Part(case, sums[0]) if sums and found.is_certainly_finite else found
 
 
+def _attributes(case: Case) -> dict[str, object]:
+    try:
+        return json_object(case.attributes)
+    except ValueError:
+        return {}
+
+
 def _parts(case: Case) -> list[Op]:
     """The last that was computed first; none when one of them is not known."""
     ops = {op.name: op for op in case.program.ops.values() if op.graph == case.op.graph}
-    names = [name for name, _ in PARTS.findall(json.loads(case.attributes).get("_stands_for", ""))]
+    names = [name for name, _ in PARTS.findall(str(_attributes(case).get("_stands_for", "")))]
     found = [ops[name] for name in names if name in ops]
     return found if len(found) == len(names) else []
 
@@ -114,7 +122,7 @@ class _Part(Case):
     @property
     def _kept(self) -> dict[int, Row]:
         """What was kept beside the output of the whole, by the number of this op's input."""
-        readers = json.loads(self._whole.attributes).get("_given_to", "").split(", ")
+        readers = str(_attributes(self._whole).get("_given_to", "")).split(", ")
         pairs = [reader.rpartition(":") for reader in readers]
         found = self._whole._evidence
         return {int(at): found[n] for n, (name, _, at) in enumerate(pairs) if n in found and name == self.op.name}
