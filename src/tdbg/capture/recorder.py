@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import os
 import socket
 import sys
@@ -222,6 +223,8 @@ class Recorder:
                 self._write_all(last)
             except OSError as error:
                 self._give_up(error)
+            except MemoryError:
+                self._give_up(OSError(errno.ENOMEM, "there is no memory left"))
             except Exception as error:
                 faults.report("writing the trace", error)
             finally:
@@ -265,7 +268,7 @@ class Recorder:
                 self._unwritten += len(events) // self.lib.RECORD_BYTES
         if self.writer is not None:
             self.writer.flush()
-            if self.writer.rotate_if_large():
+            if self.writer.rotate_if_large() and not self._stopping:  # the end seals what is left by itself
                 self._seal_beside(self.writer)
 
     def _seal_beside(self, writer: TraceWriter) -> None:
@@ -302,8 +305,10 @@ class Recorder:
         if self.writer is None:
             return
         for name, table in rows.items():
-            with faults.guard(f"writing rows of {name}"):
+            try:
                 self.writer.append(name, dict(zip(SCHEMAS[name].names, zip(*table, strict=True), strict=True)))
+            except ValueError as error:
+                faults.report(f"writing rows of {name}", error)
 
     def _count_drops(self, rows: dict[str, list[tuple]]) -> None:
         _, dropped, values_dropped, _, _ = self.lib.counters()

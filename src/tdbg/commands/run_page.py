@@ -12,18 +12,21 @@ import sys
 import time
 from pathlib import Path
 
+from tdbg.commands.own_process import OwnProcess
+
 
 class PageBesideRun:
     """Of one run."""
 
     def __init__(self, trace: Path) -> None:
-        self._trace = trace
+        self._process = OwnProcess("tdbg.web.beside_run", str(trace))
         self._server: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Says nothing itself: the server tells its address on standard error."""
-        words = [sys.executable, "-m", "tdbg.web.beside_run", str(self._trace)]
-        self._server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self._server = subprocess.Popen(
+            self._process.words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=self._process.environment
+        )
         self._server.wait()  # it leaves another process behind, which nobody has to wait for
 
     def stay(self, is_interrupted: bool) -> None:

@@ -216,6 +216,8 @@ def _array(table: str, field: pa.Field, column: Column) -> pa.Array:
             array = column if column.type == field.type else column.cast(field.type)
         else:
             array = _array_of_cells(column, field.type)
+    except MemoryError as error:
+        raise OSError(errno.ENOMEM, "there is no memory left") from error
     except (pa.ArrowException, TypeError, OverflowError) as error:
         raise ValueError(f"Column {table}.{field.name} is no {field.type}: {error}") from error
     if array.null_count and not (table == "tensors" and field.name in NUMBER_COLUMNS):
