@@ -41,15 +41,17 @@ def open_high(path: str | os.PathLike, flags: int, mode: int = 0o644) -> int:
 
 
 class OwnFile:
-    """A descriptor and what it led to when it was opened."""
+    """A descriptor and what it led to when it was opened; ``path`` is None for a file without a name."""
 
-    def __init__(self, path: Path, descriptor: int) -> None:
+    def __init__(self, path: Path | None, descriptor: int) -> None:
         self.path, self._descriptor = path, descriptor
         self._identity = _identity(os.fstat(descriptor))
 
     def descriptor(self) -> int:
         """It leads to this file. When the program has closed it, it is opened again; OSError when the file is gone."""
         if not self._is_ours():
+            if self.path is None:
+                raise OSError(errno.EBADF, "the program closed its file")
             again = open_high(self.path, os.O_WRONLY)
             if _identity(os.fstat(again)) != self._identity:
                 os.close(again)
@@ -63,8 +65,13 @@ class OwnFile:
         self._descriptor = -1
 
     def _is_ours(self) -> bool:
+        """A file that is gone may have left its number to a new one of the program's: its name tells them apart."""
+        if self._descriptor < 0:
+            return False
         with contextlib.suppress(OSError):
-            return self._descriptor >= 0 and _identity(os.fstat(self._descriptor)) == self._identity
+            found = os.fstat(self._descriptor)
+            has_name = found.st_nlink > 0 if self.path is None else _identity(os.stat(self.path)) == self._identity
+            return _identity(found) == self._identity and has_name == (self.path is not None)
         return False
 
 

@@ -287,7 +287,7 @@ def _spare_room(folder: Path) -> OwnFile | None:
     """Space on the disk that closing gives back, so that a full disk still takes ``end.json``; the file has no name."""
     spare = None
     with contextlib.suppress(OSError, AttributeError):  # not every system has such files
-        spare = OwnFile(folder, open_high(folder, os.O_TMPFILE | os.O_RDWR, 0o600))
+        spare = OwnFile(None, open_high(folder, os.O_TMPFILE | os.O_RDWR, 0o600))
         os.posix_fallocate(spare.descriptor(), 0, _SPARE_BYTES)
     return spare
 
