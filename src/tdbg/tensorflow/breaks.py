@@ -102,12 +102,10 @@ class OpBreaks:
         return slots
 
     def takes_inputs(self, number: int) -> bool:
-        """Whether the op is one that a condition speaks of: then its inputs are worth being shown."""
+        """Whether it may hold the program: then its inputs are to be shown, which only its observer can keep."""
         op = self._ops.get(number)
         return op is not None and any(
-            one.selects and self._can_meet(one, op, slot)
-            for one in self.holder.breaks.all
-            for slot in range(len(op.dtypes))
+            self._can_meet(one, op, slot) for one in self.holder.breaks.all for slot in range(len(op.dtypes))
         )
 
     def _is_worth_it(self, op: Known, slot: int, breaks: Iterable[Break]) -> bool:
