@@ -11,26 +11,31 @@ STAMP215 := $(VENV215)/.ready
 NODE_STAMP := webui/node_modules/.ready
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
+# Its warning about root is for the system's Python; here all goes into .venv.
+PIP := --quiet --disable-pip-version-check --root-user-action=ignore
+
 .PHONY: demo test terminal test-tf215 lint web page-tools browser bench clean
 
 # Tests use exactly the locked versions; the package itself is installed in place, with its C extension.
 $(STAMP): requirements/test.txt pyproject.toml setup.py $(wildcard src/tdbg/native/*.c src/tdbg/native/*.h)
-	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "tdbg needs Python 3.11 or newer: make PYTHON=python3.11")'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/test.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	touch $@
+	@echo "setting up $(VENV): a minute or two"
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "tdbg needs Python 3.11 or newer: make PYTHON=python3.11")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install $(PIP) -r requirements/test.txt
+	@$(BIN)/python -m pip install $(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
 
 $(STAMP215): requirements/tf215.txt $(STAMP)
-	test -x $(BIN215)/python || $(BIN)/python -m venv $(VENV215)
-	$(BIN215)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/tf215.txt
-	$(BIN215)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	touch $@
+	@echo "setting up $(VENV215): TensorFlow 2.15"
+	@test -x $(BIN215)/python || $(BIN)/python -m venv $(VENV215)
+	@$(BIN215)/python -m pip install $(PIP) --no-deps -r requirements/tf215.txt
+	@$(BIN215)/python -m pip install $(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
 
 # Not npm ci: it wants the packages of all platforms in the lock, and not every registry has them. The lock is kept.
 $(NODE_STAMP): webui/package-lock.json
-	cd webui && npm install --no-save --no-audit --no-fund
-	touch $@
+	@cd webui && npm install --no-save --no-audit --no-fund --loglevel=error
+	@touch $@
 
 # The page, from webui/ into the package.
 web: $(NODE_STAMP)
@@ -52,7 +57,7 @@ page-tools:
 	else echo "no npm: the tests that build the page are skipped"; fi
 
 demo: $(STAMP)
-	$(BIN)/tdbg demo
+	@$(BIN)/tdbg demo
 
 # Others look at the screen in a terminal of some size.
 terminal:

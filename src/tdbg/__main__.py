@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from tdbg import __version__, commands
 from tdbg.errors import TdbgCommandError, TdbgError
+from tdbg.plain_text import plain
 
 USAGE_STATUS = 2
 INTERRUPTED_STATUS = 130  # as shells report Ctrl-C
@@ -45,7 +46,7 @@ def _run_command(words: list[str]) -> commands.Outcome:
             sys.stdout.flush()
         return outcome
     except TdbgError as error:
-        print(f"tdbg: {error}", file=sys.stderr)
+        print(f"tdbg: {plain(str(error), lines=True)}", file=sys.stderr)
         return getattr(error, "exit_code", USAGE_STATUS)
     except BrokenPipeError:
         # Python flushes standard output once more when it ends, and must not find the pipe again.
@@ -53,7 +54,13 @@ def _run_command(words: list[str]) -> commands.Outcome:
         return BROKEN_PIPE_STATUS
     except KeyboardInterrupt:
         return INTERRUPTED_STATUS
-    except Exception:
+    except Exception as fault:
+        from tdbg.store.damage import damage_in
+
+        damage = damage_in(fault)
+        if damage is not None:
+            print(f"tdbg: {damage}", file=sys.stderr)
+            return USAGE_STATUS
         import traceback
 
         traceback.print_exc()

@@ -39,6 +39,11 @@ class DType(IntEnum):
         """The name as people write it: ``float32``."""
         return self.name.lower()
 
+    @classmethod
+    def _missing_(cls, value: object) -> DType:
+        """A trace may hold any number."""
+        return cls.UNKNOWN
+
     @property
     def is_floating(self) -> bool:
         """Can hold NaN or infinity (complex types included)."""

@@ -14,7 +14,8 @@ from tensorflow.core.util import event_pb2
 class EventListener:
     """Listens on a free port of this machine while it is used as a context."""
 
-    def __init__(self):
+    def __init__(self, address="localhost:0"):
+        self._wanted = address
         self.events, self.tracebacks, self.sources = [], [], []
         self.streams = 0
         self._changed = threading.Condition()
@@ -36,7 +37,7 @@ class EventListener:
         self._server.add_generic_rpc_handlers(
             (grpc.method_handlers_generic_handler("tensorflow.EventListener", handlers),)
         )
-        self.address = f"localhost:{self._server.add_insecure_port('localhost:0')}"
+        self.address = f"localhost:{self._server.add_insecure_port(self._wanted)}"
         self._server.start()
         return self
 

@@ -277,10 +277,59 @@ def root_of_a_quotient(p):
     return tf.reduce_sum(tf.sqrt(p / (p * p)))  # here
 
 
-@program("exp_overflow", [0.5, 100.0], eager=False)
+@program("exp_overflow", [0.5, 100.0], eager=False, code="tf.exp(p - tf.reduce_max(p))")
 def softmax_by_hand(p):
     e = tf.exp(p)  # here
     return tf.reduce_sum(tf.square(e / tf.reduce_sum(e)))
+
+
+@program("exp_overflow", [[0.5, 100.0], [1.0, 2.0]], code="p = tf.nn.softmax(x, axis=1)")
+def softmax_by_hand_in_one_statement(x):
+    p = tf.exp(x) / tf.reduce_sum(tf.exp(x), axis=1, keepdims=True)  # here
+    return tf.reduce_sum(tf.square(p))
+
+
+@program("exp_overflow", [[0.5, 100.0], [1.0, 2.0]], code="tf.exp(x - tf.reduce_max(x, axis=1, keepdims=True))")
+def softmax_by_hand_with_tile(x):
+    e = tf.exp(x)  # here
+    total = tf.tile(tf.expand_dims(tf.reduce_sum(e, 1), 1), [1, 2])
+    return tf.reduce_sum(tf.square(tf.divide(e, total)))
+
+
+@program("zero_over_zero", [[0.5, 300.0], [1.0, 2.0]], code="tf.nn.softmax(x - tf.reduce_max(x), axis=1)")
+def softmax_by_hand_with_one_maximum_for_all_rows(x):
+    e = tf.exp(x - tf.reduce_max(x))
+    p = e / tf.reduce_sum(e, axis=1, keepdims=True)  # here
+    return tf.reduce_sum(tf.square(p))
+
+
+@program("exp_overflow", [[0.5, 100.0], [1.0, 2.0]], eager=False, code="y * tf.nn.log_softmax(x, axis=1)")
+def log_of_a_softmax_by_hand(x):
+    y = tf.constant([[1.0, 0.0], [0.0, 1.0]])
+    return -tf.reduce_sum(y * tf.math.log(tf.exp(x) / tf.reduce_sum(tf.exp(x), 1, keepdims=True)))  # here
+
+
+@program("log_of_zero", [[0.5, 300.0], [1.0, 2.0]], eager=False, code="tf.gather(tf.nn.log_softmax(x), [0], axis=1)")
+def log_of_a_softmax_of_another_statement(x):
+    p = tf.nn.softmax(x)
+    chosen = tf.gather(p, [0], axis=1)
+    return -tf.reduce_sum(tf.math.log(chosen))  # here
+
+
+@program("log_of_zero", [0.5, 1.0], [0.5, 300.0], code="tf.math.log(real) + tf.math.log_sigmoid(-(g))")
+def two_logs_of_a_discriminator(d, g):
+    real, fake = tf.sigmoid(d), tf.sigmoid(g)
+    return -tf.reduce_mean(tf.math.log(real) + tf.math.log(1.0 - fake))  # here
+
+
+@program("exp_overflow", [0.5, 1.0], [0.5, 100.0], code="tf.exp(p) + tf.exp(tf.minimum(q, 20.0))")
+def two_exponentials(p, q):
+    return tf.reduce_sum(tf.exp(p) + tf.exp(q))  # here
+
+
+@program("div_by_zero", [0.5, 0.0], eager=False, code="tf.math.divide_no_nan(1.0, p)")
+def quotient_as_a_call(p):
+    return tf.reduce_sum(tf.divide(1.0, p))  # here
 
 
 @program("variance_collapse", [-100.0, 1.0], eager=False)
@@ -318,6 +367,11 @@ def attention_in_half(p):
 def convolution_in_half(p):
     kernel = tf.fill([3, 3, 4, 2], tf.cast(40.0, tf.float16))
     return tf.reduce_sum(tf.cast(tf.nn.conv2d(p, kernel, 1, "VALID"), tf.float32))  # here
+
+
+@program("half_overflow", np.full((3, 2, 64), 40.0, np.float16), eager=False)
+def einsum_in_half(p):
+    return tf.reduce_sum(tf.cast(tf.einsum("bij,bkj->bik", p, p), tf.float32))  # here
 
 
 @program("half_overflow", np.full(100, 1000.0, np.float16), eager=False)
@@ -465,6 +519,123 @@ def test_a_sample_of_a_dataset(tmp_path: Path) -> None:
     assert "sample 1 of this batch, feature 2" in cause.evidence[0]
     assert cause.evidence[1] == "it is batch 3 of those recorded (the first is 0); the 3 before it were good"
     assert "FlatMapDataset" in cause.evidence[2]
+
+
+def test_text_that_says_nan(tmp_path: Path) -> None:
+    file = tmp_path / "table.csv"
+    file.write_text("".join(f"{row},{'nan' if row == 13 else row},1\n" for row in range(20)))
+    weights = tf.Variable(tf.ones([2, 1]))
+
+    def fit(table: Any) -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(table[:, :2] @ weights - table[:, 2:]))
+        weights.assign_sub(0.001 * tape.gradient(loss, weights))
+
+    def parsed_in_a_dataset() -> None:
+        lines = tf.data.TextLineDataset(str(file))
+        for batch in lines.map(lambda line: tf.stack(tf.io.decode_csv(line, [0.0] * 3))).batch(5):
+            fit(batch)
+
+    def parsed_in_a_function() -> None:
+        numbers = tf.function(lambda lines: tf.strings.to_number(tf.strings.split(lines, ",").to_tensor()))
+        for batch in tf.data.TextLineDataset(str(file)).batch(5):
+            fit(numbers(batch))
+
+    def read_by_a_dataset_of_its_own() -> None:
+        rows = tf.data.experimental.CsvDataset(str(file), [0.0] * 3)
+        for batch in rows.map(lambda *columns: tf.stack(columns)).batch(5):
+            fit(batch)
+
+    found = {}
+    for run in (parsed_in_a_dataset, parsed_in_a_function, read_by_a_dataset_of_its_own):
+        weights.assign(tf.ones([2, 1]))
+        (tmp_path / run.__name__).mkdir()
+        found[run] = first_origin(tmp_path / run.__name__, run)
+    assert {(origin.cause.name, origin.kind) for origin in found.values()} == {("nan_in_data", "data")}
+    assert found[parsed_in_a_dataset].cause.evidence[0] == "column 1 is nan (counted from 0)"
+    assert found[parsed_in_a_dataset].cause.evidence[1].endswith("records were parsed before it")
+    assert found[parsed_in_a_function].cause.evidence[0] == "row 3, column 1 is nan (counted from 0)"
+    assert found[read_by_a_dataset_of_its_own].cause.evidence[0].endswith("sample 3 of this batch, feature 1")
+
+
+def test_an_overflow_of_half_precision_names_data_that_is_not_scaled(tmp_path: Path) -> None:
+    weights = tf.Variable(np.full((64, 3), 0.5, np.float16))
+
+    @tf.function
+    def step(batch: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.cast(tf.matmul(tf.cast(batch, tf.float16), weights), tf.float32))
+        weights.assign_sub(tf.cast(0.001, tf.float16) * tape.gradient(loss, weights))
+        return loss
+
+    cause = first_origin(tmp_path, lambda: step(tf.constant(np.full((2, 64), 25500.0, np.float32)))).cause
+    assert cause.name == "half_overflow" and "input 0 is large, up to 2.55e+04" in cause.reason
+    assert cause.evidence[0].startswith("input 0 is data that came in like this, not scaled")
+    assert cause.fix is not None and cause.fix.text.startswith("scale the data")
+
+
+def test_an_epsilon_that_is_lost_beside_one_is_named(tmp_path: Path) -> None:
+    def first_evidence(name: str, loss: Callable[..., Any]) -> str:
+        (tmp_path / name).mkdir()
+        case = Program(loss, "log_of_zero", ([0.2, 40.0],), False, "", True)
+        return " ".join(first_origin(tmp_path / name, case.train).cause.evidence)
+
+    def beside_one(x: Any) -> Any:
+        return -tf.reduce_mean(tf.math.log(1.0 + 1e-10 - tf.sigmoid(x)))
+
+    def in_a_clip(x: Any) -> Any:
+        epsilon = 1e-10
+        p = tf.clip_by_value(tf.sigmoid(x), epsilon, 1.0 - epsilon)
+        return -tf.reduce_mean(tf.math.log(1.0 - p))
+
+    def none(x: Any) -> Any:
+        return -tf.reduce_mean(tf.math.log(1.0 - tf.sigmoid(x)))
+
+    assert "the epsilon of 1e-10 is lost" in first_evidence("one", beside_one)
+    assert "the epsilon of 1e-10 is lost" in first_evidence("clip", in_a_clip)
+    assert "epsilon" not in first_evidence("none", none)
+
+
+def test_of_two_logs_of_a_session_the_bad_one_is_changed(tmp_path: Path) -> None:
+    """The runtime numbers its ops in another order than the program made them."""
+    v1 = tf.compat.v1
+
+    def run() -> None:
+        with v1.Graph().as_default(), v1.Session() as session:
+            p, q = (v1.placeholder(tf.float32, [2], name) for name in "pq")
+            loss = tf.reduce_sum(tf.math.log(p) + tf.math.log(q * 2.0) + tf.math.log(p + q))
+            session.run(loss, {p: [1.0, 2.0], q: [0.0, 1.0]})
+
+    fix = first_origin(tmp_path, run).cause.fix
+    assert fix is not None and "log(p) + tf.math.log(tf.maximum(q * 2.0, 1e-7)) + tf.math.log(p + q)" in fix.code
+
+
+def test_a_fix_says_on_what_it_was_tried_how_far_and_where_it_stops_the_gradient(tmp_path: Path) -> None:
+    def train() -> None:
+        for low in (0.5, 0.0, 0.25, 0.125):  # nothing that is bad goes into the next run
+            p = tf.constant([low, 1.0])
+            with tf.GradientTape() as tape:
+                tape.watch(p)
+                loss = tf.reduce_sum(tf.math.log(p))
+            tape.gradient(loss, p)
+
+    fix = first_origin(tmp_path, train).cause.fix
+    assert fix is not None and fix.trial is not None
+    assert fix.trial.on == "this op's inputs"
+    assert "; the gradient is 0 at the 1 that was bad" in fix.trial.after
+    assert "; finite too in the 2 later runs of the op" in fix.trial.after
+
+
+def test_a_better_fix_is_named_before_one_that_stops_the_gradient(tmp_path: Path) -> None:
+    def discriminator(x: Any) -> Any:
+        return tf.sigmoid(x)
+
+    def loss(x: Any) -> Any:
+        return -tf.reduce_mean(tf.math.log(1.0 - discriminator(x)))
+
+    fix = first_origin(tmp_path, Program(loss, "", ([0.2, 40.0],), False, "", True).train).cause.fix
+    assert fix is not None and fix.text.startswith("best, as it keeps the gradient: tf.nn.sigmoid_cross_entropy_with_l")
+    assert "tf.maximum(1.0 - discriminator(x), 1e-7)" in fix.code
 
 
 def test_an_array_that_a_dataset_is_made_from(tmp_path: Path) -> None:

@@ -70,6 +70,11 @@ def test_line_op_numbers_and_inputs(as_graph: bool) -> None:
     assert "min 0, max 2, 2 of 3 zero; from Mul" in given
     assert here("the product") in given
     assert any(line.startswith("    -> ") and here("the log") in line for line in lines[4:])
+    # The words of TensorFlow's own check, for which scripts look.
+    kind = "graph" if as_graph else "eagerly-executing"
+    at = lines.index(f'    Detected Infinity or NaN in output 0 of {kind} op "Log"')
+    told = ["dtype: float32", "shape: (3,)", "# of -Inf elements: 2"]
+    assert [line.strip() for line in lines[at + 1 : at + 4]] == told
 
 
 def test_an_eager_error_is_tensorflows_own_kind_and_can_be_pickled() -> None:
@@ -330,7 +335,7 @@ def test_a_function_that_was_traced_under_the_check_goes_on_after_it() -> None:
 def test_limits() -> None:
     enable_check_numerics(stack_height_limit=2, path_length_limit=10)
     text = stopped_by(tf.function(log_of), tf.constant([0.0]))
-    stack = text.split("where it comes from")[1].splitlines()[1:]
+    stack = text.split("Stack trace of op's creation")[1].splitlines()[1:]
     assert len([line for line in stack if " in " in line and line.startswith("    ")]) == 2
     assert f" -> ...t_check.py:{line_with(__file__, 'the log')} in log_of" in text
 

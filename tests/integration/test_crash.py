@@ -28,7 +28,7 @@ from tdbg.store.reader import Trace
 HERE = Path(__file__).parent
 SOURCE = str(Path(tdbg.__file__).parents[1])
 HALF_A_SECOND = 500_000_000
-KILLS = 100
+KILLS = int(os.environ.get("TDBG_KILLS", "100"))  # how often a recording is killed
 
 
 @dataclass

@@ -313,6 +313,37 @@ def test_a_recording_of_tdbg_is_read_by_stock_tensorflow(live):
     assert len(alerts(folder)) == len(bad) > 0
 
 
+SEVERAL_OUTPUTS = """
+import sys
+import tensorflow as tf
+from tdbg.tensorflow import disable_dump_debug_info, enable_dump_debug_info
+for mode in ("NO_TENSOR", "CONCISE_HEALTH"):
+    writer = enable_dump_debug_info(sys.argv[1] + "/" + mode, mode, circular_buffer_size=-1)
+    tf.nn.top_k(tf.constant([3.0, 1.0, 2.0]), 2)
+    tf.unique(tf.constant([1, 1, 2]))
+    tf.function(lambda x: (tf.math.log(x), tf.argmax(x)))(tf.constant([1.0, 2.0]))
+    disable_dump_debug_info()
+"""
+
+
+def test_executions_have_all_outputs_and_devices_also_where_nothing_was_summarised(tmp_path):
+    subprocess.run([sys.executable, "-c", SEVERAL_OUTPUTS, str(tmp_path)], env=environment(), check=True, timeout=240)
+    for mode, summarised in (("NO_TENSOR", 0), ("CONCISE_HEALTH", 1)):
+        (trace,) = (tmp_path / mode).glob("*.tdbg")
+        assert main(["export", "--format", "tfdbg2", "-q", str(trace), str(tmp_path / mode / "out")]) == 0
+        reader = read(tmp_path / mode / "out")
+        top_k, unique, call = (reader.read_execution(digest) for digest in reader.executions(digest=True))
+        for execution in (top_k, unique, call):
+            assert execution.num_outputs == len(execution.output_tensor_device_ids) == 2
+            devices = {reader.device_name_map()[n] for n in execution.output_tensor_device_ids}
+            assert all(":CPU:0" in name for name in devices)
+        assert sum(value is not None for value in top_k.debug_tensor_values or []) == summarised
+        for told in reader.graph_execution_traces():
+            assert ":CPU:0" in told.device_name
+            if mode == "NO_TENSOR":
+                assert reader.graph_execution_trace_to_tensor_value(told).shape == (0,)
+
+
 def test_an_exported_recording_is_explained_the_same_after_import(live, tmp_path):
     trace, folder = live
     import_debug_events(folder, tmp_path / "again.tdbg")

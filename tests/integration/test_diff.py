@@ -12,6 +12,7 @@ import pytest
 from recorded_run import line_with, record
 
 from tdbg.__main__ import main
+from tdbg.query import diff_text
 from tdbg.query.diff import Diff, compare
 
 tf = pytest.importorskip("tensorflow")
@@ -45,12 +46,12 @@ def train(
         run()
 
 
-def diff_of(folder: Path, first: Callable, second: Callable, exact: bool = False) -> Diff:
+def diff_of(folder: Path, first: Callable, second: Callable, exact: bool = False, numbers_only: bool = False) -> Diff:
     with record(folder, "a") as a:
         first()
     with record(folder, "b") as b:
         second()
-    return compare(a.trace, b.trace, exact)
+    return compare(a.trace, b.trace, exact, numbers_only)
 
 
 def is_at(diff: Diff, mark: str) -> bool:
@@ -90,7 +91,7 @@ def test_a_small_change_of_one_line_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float16])
 def test_another_element_type_is_rounding_at_first(tmp_path: Path, dtype: Any) -> None:
-    diff = diff_of(tmp_path, lambda: train(steps=3), lambda: train(steps=3, dtype=dtype))
+    diff = diff_of(tmp_path, lambda: train(steps=3), lambda: train(steps=3, dtype=dtype), numbers_only=True)
     assert diff.parting is None, diff.parting
     assert 0 < diff.largest < 0.05
 
@@ -129,9 +130,50 @@ def test_a_fit_twice_is_the_same_though_its_dataset_runs_apart(tmp_path: Path) -
 
 def test_the_casts_of_mixed_precision_do_not_shift_other_ops(tmp_path: Path) -> None:
     """The loss has a cast of its own in both runs, and one more where predictions are of 16 bits."""
-    diff = diff_of(tmp_path, fit, lambda: fit("mixed_bfloat16"))
+    diff = diff_of(tmp_path, fit, lambda: fit("mixed_bfloat16"), numbers_only=True)
     assert diff.parting is None, diff.parting
     assert any("ops only in B, the first Cast" in note for note in diff.notes)
+
+
+def test_an_element_type_that_only_one_run_has_is_where_they_part(tmp_path: Path) -> None:
+    diff = diff_of(tmp_path, lambda: train(steps=2, graph=False), lambda: train(steps=2, graph=False, dtype=np.float16))
+    assert diff.parting is not None
+    assert diff.parting.what == "element types float32 and float16"
+
+
+def narrowed(narrow: bool, activation: Callable) -> None:
+    """A product in float32, or one that goes through bfloat16 on its way."""
+
+    @tf.function
+    def step(x):
+        if narrow:
+            x = tf.cast(tf.cast(x, tf.bfloat16), tf.float32)  # narrowed
+        return tf.reduce_sum(activation(x @ tf.ones([8, 4])))  # activation
+
+    for _ in range(2):
+        step(tf.constant(X, tf.float32))
+
+
+def test_a_cast_that_only_one_run_has_is_where_they_part(tmp_path: Path) -> None:
+    """Though what comes of it is within the rounding of bfloat16."""
+    diff = diff_of(tmp_path, lambda: narrowed(False, tf.tanh), lambda: narrowed(True, tf.tanh))
+    parting = diff.parting
+    assert parting is not None and parting.first is None and parting.second is not None
+    assert (parting.what, parting.second.op.type) == ("only in B", "Cast")
+    frame = parting.second.frame
+    assert frame is not None and frame.line == line_with(__file__, "narrowed")
+    said = diff_text.lines(diff)
+    assert said[0].startswith("tdbg: the runs part at step 0: Cast (")
+    assert said[0].endswith(": only in B")
+    assert diff.as_dict()["parting"]["a"] is None
+
+
+def test_another_op_is_a_parting_though_its_numbers_are_the_same(tmp_path: Path) -> None:
+    squares = [lambda x: tf.abs(x * x), lambda x: tf.nn.relu(x * x)]
+    diff = diff_of(tmp_path, *(lambda f=f: narrowed(False, f) for f in squares))
+    assert diff.parting is not None
+    assert diff.parting.what.startswith("only in ")
+    assert diff.parting.side.op.type in ("Abs", "Relu")
 
 
 def test_values_kept_whole_are_compared_bit_by_bit(tmp_path: Path) -> None:

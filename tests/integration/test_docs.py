@@ -127,6 +127,12 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, run(["tdbg", "demo"], folder)
 
 
+def test_the_demo_prints_its_own_lines_and_the_programs_alone(demo: tuple[Path, str]) -> None:
+    """Whatever TensorFlow logs on this machine while it starts."""
+    ours = ("$ tdbg run ", "accuracy at step ", "tdbg: ", " -> ", "    ", "next:  ")
+    assert [line for line in demo[1].splitlines() if not line.startswith(ours)] == []
+
+
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The trace that the pages of docs/shell look at, recorded once."""

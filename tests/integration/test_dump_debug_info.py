@@ -15,6 +15,7 @@ from recorded_run import Recorded
 
 import tdbg
 from tdbg.__main__ import main
+from tdbg.store.reader import Trace
 
 tf = pytest.importorskip("tensorflow")
 
@@ -246,6 +247,28 @@ def run(code: str, *words: str) -> subprocess.CompletedProcess:
 def test_the_circular_buffer_survives_a_kill(tmp_path: Path) -> None:
     assert run(KILLED, str(tmp_path)).returncode == -signal.SIGKILL
     assert len(only_trace(tmp_path).rows("Log")) == 50
+
+
+WHOLE_VALUES = """
+import os, signal, sys
+import tensorflow as tf
+from tdbg.tensorflow import enable_dump_debug_info
+writer = enable_dump_debug_info(sys.argv[1], "FULL_TENSOR")  # with the default circular buffer
+for n in range(40):
+    tf.math.sqrt(tf.constant([float(n), 1.0]))
+writer.FlushNonExecutionFiles()
+writer.FlushExecutionFiles()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_whole_values_of_the_circular_buffer_are_on_disk_once_they_are_flushed(tmp_path: Path) -> None:
+    assert run(WHOLE_VALUES, str(tmp_path)).returncode == -signal.SIGKILL
+    recorded = only_trace(tmp_path)
+    rows = recorded.rows("Sqrt")
+    assert len(rows) == 40
+    trace = Trace.open(recorded.path)
+    assert [trace.value(0, row["value"])[0] for row in rows] == pytest.approx([n**0.5 for n in range(40)])
 
 
 def test_the_circular_buffer_keeps_the_last_events(tmp_path: Path) -> None:

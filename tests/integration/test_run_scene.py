@@ -9,12 +9,14 @@ import tempfile
 import numpy as np
 import pytest
 import tensorflow as tf
+from scripted_prompt import ScriptedPrompt
 
 from tdbg.capture.control import Action
 from tdbg.errors import TdbgError
 from tdbg.query.verdict import explain
 from tdbg.scene import Selection
 from tdbg.tensorflow import debug as tf_debug
+from tdbg.tensorflow.session import run_tensors
 
 v1 = tf.compat.v1
 
@@ -102,7 +104,8 @@ def test_after_a_run(tmp_path, monkeypatch):
         assert [seen.time for seen in everything] == sorted(seen.time for seen in everything)
         sizes = [seen.size for seen in scene.tensors(Selection(sort_by="dump_size", reverse=True))]
         assert sizes == sorted(sizes, reverse=True)
-        assert all(seen.is_bad is None for seen in everything if seen.node != "scope/log")  # nobody has looked
+        assert names(seen for seen in everything if seen.is_bad) == ["scope/log:0", "loss:0"]
+        assert scene.moment.bad == 2
         assert names(scene.tensors(Selection(op_pattern="MatMul"))) == ["mm:0"]
         assert names(scene.tensors(Selection(node_pattern="scope/.*"))) == ["scope/log:0"]
 
@@ -242,3 +245,65 @@ def test_a_large_tensor_is_not_read_before_its_elements_are():
         assert half.shape == (1500, 1000) and float(half[0, 0]) == 0.5 and half.dtype.name == "bfloat16"
 
     scenes_of(build, look_after=look)
+
+
+def at_the_prompt(build, *lines, runs=1):
+    """What the commands show, in order."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        fetches, feeds = build()
+        session.run(v1.global_variables_initializer())
+        prompt = ScriptedPrompt(lines)
+        wrapper = tf_debug.LocalCLIDebugWrapperSession(session, prompt=prompt)
+        for _ in range(runs):
+            wrapper.run(fetches, feeds)
+    return prompt.shown
+
+
+def late_log():
+    """In the thirteenth round it is the log of 0."""
+    x = v1.placeholder(tf.float32, [], name="x")
+    turn = lambda i, v: (i + 1, tf.math.log(tf.cast(12 - i, tf.float32), name="inside"))  # noqa: E731
+    with tf.name_scope("scope"):
+        _, out = v1.while_loop(lambda i, v: i < 13, turn, [0, x], name="loop")
+    return out, {x: 16.0}
+
+
+@pytest.fixture
+def loops_of_version_1():
+    v1.disable_control_flow_v2()
+    yield
+    v1.enable_control_flow_v2()
+
+
+def test_a_bad_round_of_a_loop_is_told_wherever_it_is_listed(loops_of_version_1):
+    name = "scope/loop/inside"
+    _, listed, node, printed, chosen, same, none, element = at_the_prompt(
+        late_log, "run", "lt -t Log", f"ni -d {name}", f"pt {name}:0", f"eval `{name}:0[12]`", f"eval `{name}:0#12`",
+        f"eval `{name}:0[13]`", f"eval `{name}:0[0:1]`",
+    )  # fmt: skip
+    assert [line.count("-inf ×1") for line in listed.splitlines()[2:]] == [0] * 12 + [1]
+    assert node.count("-inf ×1") == 1
+    assert "the first with NaN or infinity: #12" in printed and "inf" not in printed.splitlines()[-1]
+    assert "array(-inf" in chosen and "array(-inf" in same
+    assert f"there is no #13. Its element 13 is `{name}:0`[13]" in none and "ERROR" in element
+
+
+def test_what_is_too_large_to_look_at_unasked_says_so(monkeypatch):
+    monkeypatch.setattr(run_tensors, "_UNASKED", 0)
+    _, listed, bad, again = at_the_prompt(digits, "run", "lt", "lt -f has_inf_or_nan", "lt")
+    lines = listed.splitlines()[2:]
+    assert all(line.endswith("not looked at") for line in lines if "scope/log" not in line)
+    assert bad.count("-inf") == 2 and "not looked at" not in again
+
+
+def worn_out():
+    """A weight that is negative after one update, and lost after two."""
+    w = v1.get_variable("w", [3], initializer=v1.ones_initializer())
+    loss = tf.reduce_sum(tf.sqrt(w), name="loss")
+    return v1.train.GradientDescentOptimizer(3.0).minimize(loss), {}
+
+
+def test_what_runs_before_did_is_not_known(tmp_path):
+    [_, cause] = at_the_prompt(worn_out, "run -t 6", "why", runs=6)
+    assert "variable w was already bad when it was first seen" in cause and "was not watched" in cause
+    assert "check the initializer" not in cause and "watch from the first run on" in cause

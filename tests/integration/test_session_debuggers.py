@@ -11,17 +11,20 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
 from event_listener import EventListener
+from scripted_prompt import ScriptedPrompt
 from tensorflow.core.framework import graph_pb2
 
 from tdbg.capture.control import Action
 from tdbg.scene import Selection
 from tdbg.tensorflow import debug as tf_debug
+from tdbg.tensorflow.session import grpc as grpc_wrappers
 
 v1 = tf.compat.v1
 
@@ -427,6 +430,11 @@ def test_sources_and_stacks_come_to_the_server(net):
         silent = tf_debug.TensorBoardDebugWrapperSession(session, server.address, send_traceback_and_source_code=False)
         run_values(silent, net, [1.0])
         assert len(server.tracebacks) == 1
+        graph = net["x"].graph
+        for _ in range(2):
+            version = grpc_wrappers.publish_traceback(server.address, graph, None, net["loss"], graph.version - 1)
+            assert grpc_wrappers.publish_traceback(server.address, graph, None, net["loss"], version) == version
+        assert len(server.tracebacks) == 3 and server.tracebacks[-1].call_key == '[[], ["loss:0"]]'
     assert signal.getsignal(signal.SIGINT) is handler
 
 
@@ -473,9 +481,105 @@ def test_no_server_and_the_program_goes_on(net, capsys):
     with EventListener() as server:
         address = server.address  # nobody listens there any more afterwards
     with session_of(net) as session:
-        wrapper = tf_debug.GrpcDebugWrapperSession(session, address)
+        wrapper = tf_debug.GrpcDebugWrapperSession(session, address, patience=0)
         assert run_values(wrapper, net, [1.0, 1.0]) == [0, 0]
-    hook = tf_debug.TensorBoardDebugHook(address)
+    hook = tf_debug.TensorBoardDebugHook(address, patience=0)
     with v1.train.MonitoredSession(hooks=[hook]) as session:
         assert session.run(net["loss"], {net["x"]: [1.0]}) == 0
     assert capsys.readouterr().err.count(f"no debug server answers at {address}") == 2
+
+
+class WithALateServer(tf_debug.GrpcDebugWrapperSession):
+    """Its server starts when the first run does."""
+
+    started = None
+
+    def on_run_start(self, request):
+        if self.started is None:
+            type(self).started = threading.Event()
+            threading.Thread(target=self.start).start()
+        return super().on_run_start(request)
+
+
+def test_a_server_that_starts_late_is_waited_for(net, capsys, monkeypatch):
+    with EventListener() as server:
+        address = server.address
+    late = EventListener(address)
+    WithALateServer.start = lambda self: late.__enter__()
+    with session_of(net) as session:
+        wrapper = WithALateServer(session, address, watch_fn=watch_log, patience=120)
+        try:
+            assert run_values(wrapper, net, [1.0]) == [0]
+            assert late.wait_for("log:0:DebugIdentity")
+        finally:
+            late.__exit__()
+    assert "no debug server answers" not in capsys.readouterr().err
+
+
+def test_a_server_that_comes_after_the_first_runs_gets_the_later_ones(net, capsys, monkeypatch):
+    monkeypatch.setattr(grpc_wrappers, "_LOOKS_AGAIN", 0.0)
+    with EventListener() as server:
+        address = server.address
+    with session_of(net) as session:
+        wrapper = tf_debug.GrpcDebugWrapperSession(session, address, watch_fn=watch_log, patience=0)
+        assert run_values(wrapper, net, [1.0]) == [0]
+        with EventListener(address) as server:
+            assert run_values(wrapper, net, [1.0]) == [0]
+            assert server.wait_for("log:0:DebugIdentity")
+    assert capsys.readouterr().err.count("no debug server answers") == 1
+
+
+def test_hooks_tell_what_the_program_fetches(net, commands, capsys, tmp_path):
+    fetched = []
+
+    def watch_fn(fetches, feeds):
+        fetched.append(fetches.name)
+        return tf_debug.WatchOptions(node_name_regex_allowlist="log")
+
+    dumping = tf_debug.DumpingDebugHook(tmp_path / "dumps", watch_fn)
+    logging = v1.train.LoggingTensorHook({"loss": net["loss"]}, every_n_iter=1)
+    with monitored(net, dumping, logging) as session:
+        session.run(net["train"], {net["x"]: [1.0]})
+    [folder] = glob.glob(f"{tmp_path}/dumps/run_*")
+    assert fetched == [net["train"].name]
+    assert net["train"].name in tf_debug.DebugDumpDir(folder).run_fetches_info
+    commands("run")
+    with monitored(net, tf_debug.LocalCLIDebugHook(ui_type="readline"), logging) as session:
+        session.run(net["train"], {net["x"]: [1.0]})
+    assert f"run-start: run #1: 1 fetch ({net['train'].name})" in capsys.readouterr().out
+
+
+def test_a_callable_of_one_tensor_is_asked_about(net, commands, capsys):
+    commands("run", "run")
+    with session_of(net) as session:
+        wrapper = tf_debug.LocalCLIDebugWrapperSession(session)
+        assert wrapper.make_callable(net["loss"], [net["x"]])([1.0]) == 0
+        runner = session.make_callable(net["loss"], [net["x"]])
+        with pytest.raises(ValueError, match="fetches and feed_dict must be None"):
+            wrapper.run(net["loss"], callable_runner=runner)
+    said, errors = capsys.readouterr()
+    assert "run-end: run #1: 1 fetch (loss:0); 1 feed (x:0)" in said and "fault" not in errors
+
+
+def test_filters_of_run_are_for_what_is_fed_too_and_an_empty_list_says_why(net, capsys):
+    with tf.Graph().as_default(), v1.Session() as session:
+        ids = v1.placeholder(tf.int64, [None], name="input/ids")
+        x = v1.placeholder(tf.float32, [None], name="input/x")
+        total = tf.reduce_sum(x * tf.cast(ids, tf.float32), name="total")
+        prompt = ScriptedPrompt((
+            "run --node_name_filter input.*", "lt",
+            "run --tensor_dtype_filter int64", "lt",
+            "run --node_name_filter nowhere", "lt",
+            "run --node_name_filter unused", "lt",
+            "run", "lt",
+        ))  # fmt: skip
+        tf.exp(x, name="unused")
+        wrapper = tf_debug.LocalCLIDebugWrapperSession(session, prompt=prompt)
+        for _ in range(5):
+            assert wrapper.run(total, {ids: [1, 2], x: [1.0, 2.0]}) == 5
+    by_name, by_type, nowhere, unused, everything = prompt.shown[1::2]
+    assert by_name.startswith("2 dumped tensor(s)") and "input/ids:0" in by_name and "input/x:0" in by_name
+    assert "input/ids:0" in by_type and "input/x:0" not in by_type
+    assert 'no tensor of the graph has node name "nowhere"' in nowhere
+    assert '"unused", which 1 tensors of the graph have; it computed none of them' in unused
+    assert "total:0" in everything

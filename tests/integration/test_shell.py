@@ -116,6 +116,7 @@ def test_the_flags_of_our_own_commands(folder, session):
         "alerts -k retrace": "0 alerts",
         "history -q mean Softmax:0": "mean",
         f"diff --exact {session}": "the same numbers in all",
+        f"diff --numbers-only {session}": "the same numbers in all",
         "sql --limit 2 SELECT name FROM ops ORDER BY name": "name",
         "why": "cross_entropy/Log:0",
         "health": "looked at",
@@ -183,3 +184,12 @@ def test_a_pipe_that_is_closed_is_no_error(folder, session):
         ["bash", "-c", command], cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=60
     )
     assert ran.stdout == "tdbg> lt\n" and not ran.stderr
+
+
+def test_health_of_what_no_rule_could_be_asked_about_is_not_called_good(folder):
+    run(
+        folder, "run", "--mode", "none", "-o", "unmeasured.tdbg", "-c", "import tensorflow as tf; tf.sqrt(tf.ones([2]))"
+    )
+    said = run(folder, "shell", "unmeasured.tdbg", "-c", "health").stdout
+    assert "Whether training is healthy is not known: no rule could be asked." in said
+    assert "Nothing unhealthy" not in said

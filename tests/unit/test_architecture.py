@@ -15,6 +15,7 @@ FRAMEWORKS = {"tensorflow", "keras", "torch", "jax"}
 ALLOWED = {
     "errors": set(),
     "model": set(),
+    "plain_text": set(),
     "strict_json": set(),
     "frames": {"model"},
     "op_types": set(),
@@ -23,7 +24,7 @@ ALLOWED = {
     "expressions": {"errors", "model"},
     "config": {"errors", "model", "expressions"},
     "native": {"model"},
-    "store": {"errors", "model", "native"},
+    "store": {"errors", "model", "native", "plain_text"},
     "capture": {"errors", "model", "frames", "expressions", "scene", "config", "native", "store"},
     "tensorflow": {
         "errors",
@@ -43,7 +44,7 @@ ALLOWED = {
     "debug_events": {"errors", "model", "frames", "op_types", "native", "store"},
     "dumps": {"errors", "model", "frames", "op_types", "native", "store", "debug_events"},
     "recording": {"errors", "config", "capture", "store", "query"},
-    "query": {"errors", "model", "nearest", "frames", "expressions", "scene", "store"},
+    "query": {"errors", "model", "nearest", "frames", "op_types", "expressions", "scene", "store", "plain_text"},
     "shell": {"errors", "model", "nearest", "expressions", "scene", "config", "native", "capture", "store", "query"},
     "report": {"errors", "model", "store", "query"},
     "web": {"errors", "model", "expressions", "scene", "strict_json", "store", "query", "report", "shell"},
@@ -68,7 +69,7 @@ ALLOWED = {
     "notebook": {"errors", "config", "capture", "recording", "store", "query", "report", "commands", "web"},
     "demos": set(),
     "examples": {"tensorflow"},
-    "__main__": {"errors", "commands"},
+    "__main__": {"errors", "commands", "plain_text", "store"},
     "__init__": {"errors", "recording", "notebook"},
 }
 

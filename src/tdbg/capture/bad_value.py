@@ -90,11 +90,27 @@ def is_made(output: Summary, inputs: Iterable[Summary]) -> bool:
 def message(bad: BadValue, limits: Limits) -> str:
     """Begins with what happened and the user's line, ends with the stack."""
     first = f"tdbg: {bad.kind} made {bad.output.bad_text()} out of {_goodness(bad)}{_in_phase(bad)}"
-    return "\n".join([first, *details(bad, limits)])
+    return "\n".join([first, *_facts(bad, limits), *_in_tensorflows_words(bad), *stack_lines(bad.stack, limits)])
+
+
+def _in_tensorflows_words(bad: BadValue) -> list[str]:
+    """What ``tf.debugging.enable_check_numerics`` says of this: scripts and tests look for these words in an error."""
+    kind = "eagerly-executing" if bad.where == "eager" else "graph"
+    numbers = bad.output.numbers
+    counts = (("-Inf", numbers.neg_inf), ("+Inf", numbers.pos_inf), ("+NaN", numbers.nan))
+    told = [f"dtype: {bad.output.dtype.label}", f"shape: {bad.output.dims}"]
+    told += [f"# of {name} elements: {count}" for name, count in counts if count]
+    told += [] if bad.where == "eager" else [f'Graph name: "{bad.where}"']
+    first = f'    Detected Infinity or NaN in output {bad.slot} of {kind} op "{bad.kind}"'
+    return [first, *(f"      {line}" for line in told)]
 
 
 def details(bad: BadValue, limits: Limits) -> list[str]:
     """The user's line, the output, the inputs and the stack."""
+    return [*_facts(bad, limits), *stack_lines(bad.stack, limits)]
+
+
+def _facts(bad: BadValue, limits: Limits) -> list[str]:
     user = next((frame for frame in reversed(bad.stack) if frame.is_user), None)
     named = f'{bad.kind} "{bad.name}"' if bad.name != bad.kind else bad.kind
     lines = []
@@ -115,7 +131,7 @@ def details(bad: BadValue, limits: Limits) -> list[str]:
         )
     if bad.more_inputs:
         lines.append(f"    and {bad.more_inputs} more inputs")
-    return [*lines, *stack_lines(bad.stack, limits)]
+    return lines
 
 
 def _goodness(bad: BadValue) -> str:
@@ -133,7 +149,7 @@ def stack_lines(stack: Sequence[Frame], limits: Limits) -> list[str]:
         return []
     shown = list(stack if limits.stack_height is None else stack[len(stack) - min(limits.stack_height, len(stack)) :])
     left_out = f", {len(stack) - len(shown)} outer ones left out" if len(shown) < len(stack) else ""
-    lines = [f"    where it comes from, the innermost call last (-> is your code{left_out}):"]
+    lines = [f"    Stack trace of op's creation, the innermost call last (-> is your code{left_out}):"]
     for frame in shown:
         lines.append(
             f"    {'->' if frame.is_user else '  '} {_place(frame, limits)}{_code(frame) if frame.is_user else ''}"

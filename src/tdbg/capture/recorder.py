@@ -25,6 +25,7 @@ from tdbg.config import Config
 from tdbg.model import Mode
 from tdbg.native.record import RING_FILE
 from tdbg.native.reference import DTYPES
+from tdbg.store import ring_values
 from tdbg.store.format import SCHEMAS
 from tdbg.store.place import new_name
 from tdbg.store.process import ProcessInfo
@@ -131,6 +132,7 @@ class Recorder:
                 self._say_stopped(self.writer, error)
             if self.config.ring:
                 (self.writer.folder / RING_FILE).unlink(missing_ok=True)
+                ring_values.remove(self.writer.folder)
         elif self._given_up is not None:
             with contextlib.suppress(OSError):  # said already
                 self._given_up.amend_end({**end, "unwritten": self._unwritten})
@@ -258,7 +260,8 @@ class Recorder:
         is_buffered = False
         try:
             self._write_interned()
-            batches = self._decoder.decode(events, self._take_values())
+            values = self._take_values()
+            batches = self._decoder.decode(events, values)
             if self.writer is not None:
                 for table, columns in batches.items():
                     self.writer.append(table, columns)
@@ -268,8 +271,17 @@ class Recorder:
                 self._unwritten += len(events) // self.lib.RECORD_BYTES
         if self.writer is not None:
             self.writer.flush()
+            if values and self.config.ring:
+                self._keep_values_of_ring(self.writer, values)
             if self.writer.rotate_if_large() and not self._stopping:  # the end seals what is left by itself
                 self._seal_beside(self.writer)
+
+    def _keep_values_of_ring(self, writer: TraceWriter, values: dict[int, int]) -> None:
+        """The events stay in the ring, so which value is whose is noted beside it; older values go."""
+        capacity = 4 * self.config.ring  # rings are rounded up, and threads take tokens and places in other orders
+        ring_values.write(writer.folder, values, capacity)
+        self._decoder.forget_values(max(values) - capacity)
+        writer.remove_values(capacity)
 
     def _seal_beside(self, writer: TraceWriter) -> None:
         """A slow disk takes long to sync; meanwhile events must go on to it, or they would have to be dropped."""

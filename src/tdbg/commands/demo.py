@@ -1,7 +1,9 @@
-"""A demo's name in, a broken model trained under tdbg and its bug explained out."""
+"""``tdbg demo``: trains a broken model under tdbg and explains its bug."""
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
@@ -9,6 +11,15 @@ from importlib.resources import files
 
 from tdbg.commands import BaseCommand
 from tdbg.errors import TdbgCommandError
+
+# What TensorFlow and absl log while they start, in each of their two forms. No setting silences all of it: some lines
+# come before the logs are set up.
+_STARTING = re.compile(
+    rb"[IWEF]\d{4} [\d:. ]+\d+ \S+:\d+\] "
+    rb"|\d{4}-\d\d-\d\d [\d:.]+: [IWEF] \S+:\d+\] "
+    rb"|WARNING: All log messages before absl::InitializeLog"
+    rb"|To enable the following instructions: "
+)
 
 
 def _programs() -> dict[str, str]:
@@ -41,4 +52,16 @@ class Command(BaseCommand):
         program, trace = programs[args.name], f"tdbg-demo-{args.name}.tdbg"
         print(f"$ tdbg run -o {trace} {program}", flush=True)
         command = [sys.executable, "-m", "tdbg", "run", "--force", "-o", trace, program]
-        return subprocess.run(command, check=False).returncode
+        return _run_quietly(command)
+
+
+def _run_quietly(command: list[str]) -> int:
+    """Runs the command and shows what it prints, less what TensorFlow logs while it starts."""
+    environment = {"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as running:
+        assert running.stderr is not None
+        for line in running.stderr:
+            if not _STARTING.match(line):
+                sys.stderr.buffer.write(line)
+                sys.stderr.buffer.flush()
+    return running.returncode

@@ -20,6 +20,11 @@ class Command(commands.BaseCommand):
         parser.add_argument("a", metavar="A", help="a trace")
         parser.add_argument("b", metavar="B", help="another one")
         parser.add_argument("--exact", action="store_true", help="every bit counts: rounding is a difference, too")
+        parser.add_argument(
+            "--numbers-only",
+            action="store_true",
+            help="compare numbers across element types, and over ops that only one run has",
+        )
         parser.add_argument("--json", action="store_true", help="the answer as JSON")
 
     def run(self, args: Namespace) -> int:
@@ -29,7 +34,7 @@ class Command(commands.BaseCommand):
         from tdbg.query.diff_text import lines
         from tdbg.strict_json import to_json
 
-        diff = compare(open_trace(args.a), open_trace(args.b), exact=args.exact)
+        diff = compare(open_trace(args.a), open_trace(args.b), args.exact, args.numbers_only)
         if args.json:
             print(to_json(diff.as_dict(), indent=1))
         else:

@@ -133,6 +133,6 @@ def _key(path: Path) -> str:
 
     digest = hashlib.blake2b(__version__.encode(), digest_size=8)
     for file in sorted(path.iterdir()):
-        about = file.stat()
+        about = file.lstat()
         digest.update(f"{file.name}\0{about.st_size}\0{about.st_mtime_ns}\0".encode("utf-8", "surrogateescape"))
     return f"{_place(path)}-{digest.hexdigest()}"

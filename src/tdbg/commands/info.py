@@ -88,7 +88,7 @@ def _stored_bytes(trace: Trace) -> dict[str, int]:
             table = "values" if file.suffix == ".blob" else parsed[0] if parsed else None
             if table == "tensors" or file.suffix == ".blob":
                 try:
-                    total[table or ""] += file.stat().st_size
+                    total[table or ""] += file.lstat().st_size
                 except FileNotFoundError:  # sealed meanwhile
                     continue
     return total

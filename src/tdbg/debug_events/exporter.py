@@ -28,7 +28,7 @@ from tdbg.debug_events.messages import (
     trace_head,
 )
 from tdbg.debug_events.records import write_record
-from tdbg.debug_events.tensors import NUMBERS, put_full, put_summary
+from tdbg.debug_events.tensors import NO_TENSOR, NUMBERS, put_full, put_summary
 from tdbg.model import DType, Flag
 from tdbg.store.process import ProcessInfo
 from tdbg.store.reader import Trace
@@ -74,6 +74,9 @@ class _Exporter:
         self._names: dict[int, str] = {}
         self._tensor_ids: dict[int, list[int]] = {}
         self._devices: dict[str, int] = {}
+        named = {op["device"] for op in self._ops.values() if op["device"]}
+        # Where a graph's op runs is decided after it was built; where all that is known ran on one device, so did it.
+        self._only_device = named.pop() if len(named) == 1 else ""
         self._locations: dict[int, bytes] = {}
 
     def write(self, folder: Path) -> Exported:
@@ -191,7 +194,7 @@ class _Exporter:
         return self._locations.get(stack) or CodeLocation(self._host).body()
 
     def _device(self, name: str) -> int:
-        name = name or _NO_DEVICE
+        name = name or self._only_device or _NO_DEVICE
         if name not in self._devices:
             self._devices[name] = len(self._devices) + 1  # 0 is what a reader takes for none
             self._put("graphs", self._started, Device(name, self._devices[name]))
@@ -217,7 +220,7 @@ class _Exporter:
             head = heads.get(key)
             if head is None:
                 name, graph = self._names[row["op"]], self._graph_ids[op["graph"]]
-                head = heads[key] = trace_head(graph, name, slot, mode, op["device"])
+                head = heads[key] = trace_head(graph, name, slot, mode, op["device"] or self._only_device)
             tensor = self._tensor(row, mode, self._tensor_ids[row["op"]][slot])
             write_record(file, trace_event(to_seconds(row["time"]), head, tensor))
             count += 1
@@ -244,10 +247,11 @@ class _Exporter:
         return executions, outputs
 
     def _execution(self, call: dict[str, Any], made: list[dict[str, Any]]) -> Execution:
-        op = self._ops.get(call["op"]) or {"type": "unknown", "stack": -1, "device": ""}
+        op = self._ops.get(call["op"]) or {"type": "unknown", "stack": -1, "device": "", "output_dtypes": []}
         by_slot = {row["slot"]: row for row in made}
         ids = list(call["outputs"] or [])
-        for slot in range(len(ids), max(by_slot, default=-1) + 1):
+        # What was not looked at, such as integers, is an output all the same.
+        for slot in range(len(ids), max(len(op["output_dtypes"]), max(by_slot, default=-1) + 1)):
             ids.append(by_slot[slot]["tensor"] if slot in by_slot else -1)
         mode = self._mode_for([by_slot.get(slot) for slot in range(len(ids))] if by_slot else [])
         tensors: list[bytes] = []
@@ -274,6 +278,8 @@ class _Exporter:
             if isinstance(value, RawValue):
                 return put_full(value.dtype, value.dims, value.data)
             return put_full(DType(row["dtype"]), value.shape, value.tobytes())
+        if mode == DebugMode.NO_TENSOR:
+            return NO_TENSOR
         columns = _columns(row, mode, self._dims.get(row["shape"]))
         return put_summary([tensor_id, *columns]) if columns is not None else b""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import IO
 import numpy as np
 
 from tdbg.debug_events.columns import Columns, library, read_columns
+from tdbg.store.plain_files import open_plain
 
 _CHUNK = 1 << 17
 _LENGTH, _CRC = struct.Struct("<Q"), struct.Struct("<I")
@@ -55,8 +57,8 @@ class RecordFile:
     def __post_init__(self) -> None:
         self._data: mmap.mmap | bytes = b""
         try:
-            with open(self.path, "rb") as file:
-                if self.path.stat().st_size:
+            with open_plain(self.path) as file:
+                if os.fstat(file.fileno()).st_size:
                     self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except FileNotFoundError:
             self.losses.missing = True

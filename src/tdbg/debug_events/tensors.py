@@ -110,3 +110,6 @@ def put_summary(columns: Sequence[float]) -> bytes:
         head = put_int(1, _DOUBLE) + put_message(2, put_dims([len(columns)]))
         _heads[len(columns)] = head
     return head + put_message(4, struct.pack(f"<{len(columns)}d", *columns))
+
+
+NO_TENSOR = put_int(1, NUMBERS[DType.FLOAT32]) + put_message(2, put_dims([0]))  # as TensorFlow writes in this mode

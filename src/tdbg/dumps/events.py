@@ -13,12 +13,14 @@ from tdbg.debug_events.tensors import DTYPES, FullTensor, parse_dims, parse_tens
 from tdbg.debug_events.wire import BYTES, VARINT, Buffer, WireError, fields
 from tdbg.model import DType
 from tdbg.native.python_arrays import typed
+from tdbg.store.plain_files import open_plain, read_plain
 
 # Fields of Event, LogMessage, Summary and Summary.Value in TensorFlow's protocol buffers.
 _GRAPH, _SUMMARY, _LOG_MESSAGE = 4, 5, 6
 _MESSAGE, _VALUE, _TENSOR = 2, 1, 8
 _SAY_NO_VALUE = frozenset({1, 2, 3})  # of a TensorProto: element type, shape, version
 _BYTES = 4  # its elements in one piece
+_MOST_BYTES = 1 << 32  # of one file: TensorFlow writes no message of more than 2 GiB
 _MOST_SPELT = 1 << 24  # elements that are not
 
 
@@ -59,7 +61,7 @@ def read_tensor(path: str) -> DumpedTensor:
 
 def map_tensor(path: str) -> np.ndarray | None:
     """The array in a dump file, mapped and not read; None when its elements are no numbers or not in one piece."""
-    with open(path, "rb") as file:
+    with open_plain(path) as file:
         data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     proto = _part(_part(_part(data, _SUMMARY), _VALUE), _TENSOR)
     head = _head(proto)
@@ -83,5 +85,4 @@ def _head(proto: Buffer) -> FullTensor:
 
 
 def _content(path: str) -> memoryview:
-    with open(path, "rb") as file:
-        return memoryview(file.read())
+    return memoryview(read_plain(path, _MOST_BYTES))

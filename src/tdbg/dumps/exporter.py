@@ -30,6 +30,7 @@ from tdbg.dumps.names import (
 )
 from tdbg.errors import TdbgError
 from tdbg.model import DType, Flag
+from tdbg.store.plain_files import json_object
 from tdbg.store.process import ProcessInfo
 from tdbg.store.reader import Trace
 from tdbg.store.sql import record_batches
@@ -181,10 +182,9 @@ class _Exporter:
 
 def _attributes(op: dict[str, Any]) -> dict[str, Any]:
     try:
-        found = json.loads(op["attributes"])
+        return json_object(op["attributes"])
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _runtime_name(op: dict[str, Any]) -> str:

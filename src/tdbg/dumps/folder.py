@@ -57,7 +57,7 @@ def scan_run(root: str) -> RunFiles:
     run = RunFiles(root)
     with os.scandir(root) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
-            if entry.name.startswith(DEVICE_PREFIX) and entry.is_dir():
+            if entry.name.startswith(DEVICE_PREFIX) and entry.is_dir(follow_symlinks=False):
                 run.devices.append(_scan_device(run, entry.name))
             elif entry.name.startswith(CORE_METADATA_PREFIX):
                 run.core_metadata.append(entry.name)
@@ -94,7 +94,7 @@ def _files_below(folder: str, scope: str) -> Iterator[tuple[str, str]]:
         folder, scope = pending.pop()
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.is_dir():
+                if entry.is_dir(follow_symlinks=False):
                     inner = f"{scope}/{entry.name}" if scope else entry.name
                     pending.append((entry.path, inner))
                 else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from tdbg.dumps.events import read_graph, read_message
 from tdbg.dumps.folder import RunFiles, TensorFile, scan_run
 from tdbg.dumps.graph_def import Node, parse_graph
 from tdbg.dumps.names import microseconds
+from tdbg.store.plain_files import json_object
 
 UNREADABLE = (OSError, WireError, ValueError)
 
@@ -72,10 +72,8 @@ class RunFolder:
     def _told_runs(self) -> Iterator[Run]:
         for name in self.files.core_metadata:
             try:
-                told = json.loads(read_message(self.path(name)))
+                told = json_object(read_message(self.path(name)))
             except UNREADABLE:
-                told = None
-            if not isinstance(told, dict):
                 self._damage.add(self.path(name))
                 continue
             stamp = name.rsplit("_", 1)[-1].split("-")[0]

@@ -7,64 +7,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tdbg.errors import TdbgError
-from tdbg.model import DType, Flag, Frame, Phase
+from tdbg.model import DType, Flag, Phase
 from tdbg.query.coverage import is_filtered
+from tdbg.query.input_facts import InputFact
 from tdbg.query.lineage import Lineage
-from tdbg.query.program import Op, Program, function_name, short_path
+from tdbg.query.program import Op, Program
 from tdbg.query.rows import Row, Rows
 from tdbg.store.reader import Trace
 
 _MOVE = ("Identity", "IdentityN", "Reshape", "Transpose", "ExpandDims", "Squeeze", "StopGradient")
+_OF_TWO = ("Sub", "Mul", "AddV2", "Add", "RealDiv", "Div", "Maximum", "Minimum")
 _NOT_COMPUTED = ("Const", "Placeholder", "ReadVariableOp", "Iterator", "Optional", "VarHandleOp")
 _CALLS = ("PartitionedCall", "If", "While", "Case")
-SHIELDS = (
-    "Select", "SelectV2", "ClipByValue", "Maximum", "Minimum", "MulNoNan", "Tanh", "Sigmoid", "Exp", "Erf", "Atan",
-    "Softsign", "Relu", "Relu6", "Elu", "Selu", "Softplus",
-)  # fmt: skip
 # Files of libraries that compute something larger than the one op that their caller named.
 _LIBRARIES = tuple(
     f"{os.sep}{part}{os.sep}".replace("/", os.sep)
     for part in ("keras/src/layers", "keras/src/losses", "keras/src/optimizers", "keras/src/trainers", "tf_keras")
 )
 _LARGEST_SHOWN = 1 << 24  # elements that are searched for the one that went wrong
-
-
-@dataclass(frozen=True, slots=True)
-class InputFact:
-    """One input of the origin op: its numbers and where it came from."""
-
-    index: int
-    row: Row
-    op: Op
-    frame: Frame | None
-    is_given: bool = False  # an array or a constant of the program, that no op made
-    made: Row | None = None  # the row in which its op gave it; None when that was not recorded
-
-    def as_text(self) -> str:
-        row = self.row
-        numbers = "not measured"
-        if row.elements == 0:
-            numbers = "empty"
-        elif row.min is not None:
-            zeros = f" ({row.zero:,} exact zero{'s' if row.zero > 1 else ''})" if row.zero else ""
-            numbers = f"min {row.min:.6g}, max {row.max:.6g}{zeros}"
-        elif row.zero is not None:
-            numbers = f"{row.negative:,} negative, {row.zero:,} zero, {row.positive:,} positive of {row.elements:,}"
-        origin = "given" if self.is_given else f"from {function_name(self.op.type)}"
-        where = f", {short_path(self.frame.file)}:{self.frame.line}" if self.frame else ""
-        return f"input {self.index}: {numbers}, {origin}{where}"
-
-    def came_from(self) -> str:
-        """``came from Softmax, train.py:47``"""
-        where = f", {short_path(self.frame.file)}:{self.frame.line}" if self.frame else ""
-        return "was given" if self.is_given else f"came from {function_name(self.op.type)}{where}"
 
 
 class Case:
@@ -115,9 +81,10 @@ class Case:
             [op.number],
             f"ORDER BY step = {self.row.step} DESC, flags & {int(Flag.BAD)} DESC, seq DESC LIMIT 1",
         )
-        return self._at(found[0]) if found else None
+        return self.beside(found[0]) if found else None
 
-    def _at(self, row: Row) -> Case:
+    def beside(self, row: Row) -> Case:
+        """The case of another row of the same process."""
         return Case(self._trace, self._rows, self.program, self._process, row)
 
     @property
@@ -132,9 +99,9 @@ class Case:
         if self.row.is_input:
             return []
         lineage = self._before
-        made_by: dict[int, tuple[Op, Row | None]] = {
-            index: lineage.real_maker(maker, row) for index, maker, row in lineage.inputs(self.row)
-        }
+        made_by: dict[int, tuple[Op, Row | None]] = {}
+        for index, maker, row in lineage.inputs(self.row):  # the first is the data, others are a shape or an axis
+            made_by.setdefault(index, lineage.real_maker(maker, row))
         facts = []
         for index in sorted(self._evidence.keys() | made_by.keys()):
             maker, seen = made_by.get(index, (self.op, None))
@@ -180,7 +147,17 @@ class Case:
     @cached_property
     def made_by(self) -> dict[int, Case]:
         """For each input the case of the op that made it, where that was recorded."""
-        return {fact.index: self._at(fact.made) for fact in self.inputs if fact.made and not fact.made.is_input}
+        return {fact.index: self.beside(fact.made) for fact in self.inputs if fact.made and not fact.made.is_input}
+
+    def largest_before(self, op: Op, index: int) -> float:
+        """The largest magnitude that an input of an op of a graph had before this row; 0.0 where none was recorded."""
+        made = Lineage(self._rows, self.program, self._process, []).sources(op, index)
+        found = self._rows.query(
+            "SELECT max(greatest(abs(min), abs(max))) FROM tensors WHERE "
+            f"process = {self._process} AND seq < {self.row.seq} AND isfinite(min) AND op IN (SELECT unnest(?))",
+            [made],
+        )
+        return float(found[0][0] or 0.0)
 
     @cached_property
     def _evidence(self) -> dict[int, Row]:
@@ -227,7 +204,14 @@ class Case:
             steps -= 1
             if case.op.type not in _MOVE:
                 yield case
-            case = case.made_by.get(0)
+            case = case.made_by.get(case.carried)
+
+    @property
+    def carried(self) -> int:
+        """The input that the op works on: the first, or the second of ``1 - x``."""
+        first = self.fact(0) if self.op.type in _OF_TWO and len(self.inputs) == 2 else None
+        is_given = first is not None and (first.op.type == "Const" or first.is_given)
+        return int(is_given and first is not None and first.row.elements == 1)
 
     def makers(self, index: int = 0, steps: int = 5) -> list[str]:
         """The types of the ops behind an input, the nearest first."""
@@ -265,7 +249,7 @@ class Case:
         """How often this op gave this output before."""
         found = self._rows.query(
             f"SELECT count(*) FROM tensors WHERE process = {self._process} AND op = ? AND slot = ? AND seq < ? "
-            f"AND flags & {int(Flag.EVIDENCE)} = 0",
+            f"AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = {self.row.flags & int(Flag.INPUT)}",
             [self.op.number, self.row.slot, self.row.seq],
         )
         return int(found[0][0])
@@ -279,6 +263,16 @@ class Case:
             f"ORDER BY seq DESC LIMIT {count}",
         )
 
+    def later_runs(self, count: int) -> list[Case]:
+        """The runs of this op after this one, the next first."""
+        found = self._rows.select(
+            self._process,
+            f"op = ? AND slot = ? AND seq > ? AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = 0",
+            [self.op.number, self.row.slot, self.row.seq],
+            f"ORDER BY seq LIMIT {count}",
+        )
+        return [self.beside(row) for row in found]
+
     @cached_property
     def read_by(self) -> list[Case]:
         """The forward ops that read this output, with what they gave."""
@@ -287,7 +281,7 @@ class Case:
             rows = [row for row in map(self.row_of, readers) if row is not None]
         else:
             rows = self._eager_readers() if self.row.tensor >= 0 else []
-        return [self._at(row) for row in rows if row.seq != self.row.seq]
+        return [self.beside(row) for row in rows if row.seq != self.row.seq]
 
     def _eager_readers(self) -> list[Row]:
         calls = self._rows.query(
@@ -305,24 +299,6 @@ class Case:
             "ORDER BY seq",
         )
         return [row for row in rows if self.program.ops[row.op].phase == self.op.phase]
-
-    @cached_property
-    def hidden_by(self) -> Case | None:
-        """The op (a where, a clip) behind which the bad values of this forward op are gone, if all of them are."""
-        if not self.row.is_bad or self.is_backward:
-            return None
-        waiting, seen, shield = [self], {self.row.seq}, None
-        while waiting and len(seen) < 64:
-            readers = waiting.pop().read_by
-            if not readers:
-                return None
-            for reader in readers:
-                if reader.row.is_bad and reader.row.seq not in seen:
-                    seen.add(reader.row.seq)
-                    waiting.append(reader)
-                elif not reader.row.is_bad and reader.op.type in SHIELDS:
-                    shield = reader
-        return shield
 
     @cached_property
     def library(self) -> str:

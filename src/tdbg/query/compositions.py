@@ -6,15 +6,16 @@ again, op by op.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
 
-from tdbg.query.case import Case, InputFact
+from tdbg.query.case import Case
+from tdbg.query.input_facts import InputFact
 from tdbg.query.program import PARTS, Op
 from tdbg.query.rerun import in_float64
 from tdbg.query.rows import Row
+from tdbg.store.plain_files import json_object
 
 
 def unfold(case: Case) -> Case:
@@ -37,10 +38,17 @@ def unfold(case: Case) -> Case:
     return case
 
 
+def _attributes(case: Case) -> dict[str, object]:
+    try:
+        return json_object(case.attributes)
+    except ValueError:
+        return {}
+
+
 def _parts(case: Case) -> list[Op]:
     """In the order in which they were computed."""
     ops = {op.name: op for op in case.program.ops.values() if op.graph == case.op.graph}
-    names = [name for name, _ in PARTS.findall(json.loads(case.attributes).get("_stands_for", ""))]
+    names = [name for name, _ in PARTS.findall(str(_attributes(case).get("_stands_for", "")))]
     found = [ops[name] for name in reversed(names) if name in ops]
     return found if len(found) == len(names) else []
 

@@ -9,24 +9,23 @@ that were there before.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tdbg.errors import TdbgError
-from tdbg.model import Flag, Frame
+from tdbg.model import Flag
 from tdbg.query.alignment import Alignment, align
 from tdbg.query.coverage import find_coverage
-from tdbg.query.program import Op, Program
+from tdbg.query.diff_answer import BAD, SIGNS, Diff, Parting, Side, what_differs
+from tdbg.query.one_sided import OneSided, first_alone, have_same_versions
+from tdbg.query.program import Program
 from tdbg.query.rounding import NUMBERS, differences, epsilons
 from tdbg.query.row_pairs import keys, look_up, pack
-from tdbg.query.rows import Row, Rows
+from tdbg.query.rows import Rows
 from tdbg.store.reader import Trace
 
-_SIGNS = ("negative", "zero", "positive")
-_BAD = ("neg_inf", "pos_inf", "nan")
 _COLUMNS = ("seq", "step", "op", "slot", "execution", "iteration", "dtype", "shape", "elements", "flags", "value")
 _ROWS_AT_ONCE = 400_000
 _UNITS, _PER_SUM = 32.0, 4.0  # how many last places may differ: always, and for each square root of a summand
@@ -36,86 +35,10 @@ _GIVEN = ("Const", "Placeholder", "ReadVariableOp")
 _ADDITIVE = ("Sub", "AddV2", "Add", "AddN", "BiasAdd", "Sum", "Mean", "SquaredDifference", "BiasAddGrad")
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two tensors."""
-
-    row: Row
-    op: Op
-    dims: tuple[int, ...]
-    frame: Frame | None
-    source: str
-
-    def as_dict(self) -> dict[str, Any]:
-        row = self.row
-        numbers = ("elements", *_SIGNS, *_BAD, *NUMBERS)
-        return {
-            "seq": row.seq,
-            "op_type": self.op.type,
-            "op_name": self.op.name,
-            "file": self.frame.file if self.frame else None,
-            "line": self.frame.line if self.frame else None,
-            "source": self.source or None,
-            "dtype": row.label,
-            "shape": list(self.dims),
-            "numbers": {name: getattr(row, name) for name in numbers},
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Parting:
-    """Where two runs part."""
-
-    step: int
-    slot: int
-    is_input: bool
-    what: str  # in words: what differs
-    difference: float  # relative to the largest element, where numbers differ
-    allowed: float
-    first: Side
-    second: Side
-
-    def as_dict(self) -> dict[str, Any]:
-        names = ("step", "slot", "is_input", "what", "difference", "allowed")
-        sides = {"a": self.first.as_dict(), "b": self.second.as_dict()}
-        return {name: getattr(self, name) for name in names} | sides
-
-
-@dataclass(frozen=True, slots=True)
-class Diff:
-    """The answer; ``parting`` is None when the runs are the same."""
-
-    first: str
-    second: str
-    exact: bool
-    parting: Parting | None
-    compared: int
-    measured: int  # of those that were compared, how many have numbers
-    steps: int
-    largest: float  # relative difference among what is the same
-    notes: tuple[str, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "a": self.first,
-            "b": self.second,
-            "verdict": "differ" if self.parting else "same",
-            "exact": self.exact,
-            "parting": self.parting.as_dict() if self.parting else None,
-            "compared": {
-                "tensors": self.compared,
-                "measured": self.measured,
-                "steps": self.steps,
-                "largest_difference": self.largest,
-            },
-            "notes": list(self.notes),
-        }
-
-
-def compare(first: Trace, second: Trace, exact: bool = False) -> Diff:
-    """Process by process, in their order."""
+def compare(first: Trace, second: Trace, exact: bool = False, numbers_only: bool = False) -> Diff:
+    """Process by process, in their order. With ``numbers_only``, other element types and ops are no parting."""
     count = min(len(first.processes), len(second.processes))
-    pairs = [_Pair(first, second, process, exact) for process in range(count)]
+    pairs = [_Pair(first, second, process, exact, numbers_only) for process in range(count)]
     notes = []
     if len(first.processes) != len(second.processes):
         notes.append(f"A has {len(first.processes)} processes and B has {len(second.processes)}; {count} were compared")
@@ -155,11 +78,14 @@ class _Rows(NamedTuple):
 class _Pair:
     """One process of both traces."""
 
-    def __init__(self, first: Trace, second: Trace, process: int, exact: bool) -> None:
-        self._traces, self._process, self._exact = (first, second), process, exact
+    def __init__(self, first: Trace, second: Trace, process: int, exact: bool, numbers_only: bool) -> None:
+        self._traces, self._process = (first, second), process
+        self._exact, self._numbers_only = exact, numbers_only
         self._rows = (Rows(first), Rows(second))
         self._programs = (Program(first, process), Program(second, process))
         self.alignment: Alignment = align(*self._programs)
+        same_versions = have_same_versions(*(trace.processes[process].info for trace in self._traces))
+        self._one_sided = OneSided(self._programs, self.alignment, same_versions)
         self._dims = tuple(self._shapes(rows) for rows in self._rows)
         self._hashes = tuple(self._value_hashes(rows) for rows in self._rows) if exact else ({}, {})
         self._events = tuple(self._count_rows(trace) for trace in self._traces)
@@ -186,9 +112,13 @@ class _Pair:
 
     def search(self) -> None:
         for steps in self._portions():
-            both = self._together(steps)
-            if len(both):
+            both, alone = self._together(steps)
+            if alone is None or self._numbers_only:
                 self._compare(both)
+            else:
+                before, side, seq = alone
+                self._compare(_Rows(*({k: v[:before] for k, v in rows.items()} for rows in both)))
+                self.parting = self.parting or self._only_there(side, seq)
             self.steps_done += steps
             if self.parting is not None:
                 return
@@ -207,7 +137,7 @@ class _Pair:
             yield portion
 
     def _read(self, side: int, steps: list[int]) -> dict[str, np.ndarray]:
-        names = (*_COLUMNS, *_SIGNS, *_BAD, *NUMBERS)
+        names = (*_COLUMNS, *SIGNS, *BAD, *NUMBERS)
         rows = self._rows[side].arrays(
             f"SELECT {', '.join(names)} FROM tensors WHERE process = {self._process} AND step BETWEEN {steps[0]} AND "
             f"{steps[-1]} AND flags & {int(Flag.EVIDENCE)} = 0"
@@ -230,11 +160,12 @@ class _Pair:
         self._apart += int(apart.sum()) if side == 0 else 0
         return {name: column[~apart] for name, column in rows.items()}
 
-    def _together(self, steps: list[int]) -> _Rows:
+    def _together(self, steps: list[int]) -> tuple[_Rows, tuple[int, int, int] | None]:
+        """The rows that both have; and of the first that only one side's program has, how many of these come before
+        it, which side, and its event."""
         first, second = self._read(0, steps), self._read(1, steps)
         pairs = self.alignment.pairs
-        both = [keys(first, {op: op for op in pairs}), keys(second, {b: a for a, b in pairs.items()})]
-        packed = pack(*both)
+        packed = pack(keys(first, {op: op for op in pairs}), keys(second, {b: a for a, b in pairs.items()}))
         if np.array_equal(packed[0], packed[1]):  # the same events in the same order
             at = other = np.arange(len(packed[0]))
         else:
@@ -242,25 +173,34 @@ class _Pair:
         self._unmatched = [many + len(mine) - len(at) for many, mine in zip(self._unmatched, packed, strict=True)]
         order = np.lexsort((first["seq"][at], first["step"][at]))
         at, other = at[order], other[order]
-        return _Rows({k: v[at] for k, v in first.items()}, {k: v[other] for k, v in second.items()})
+        both = _Rows({k: v[at] for k, v in first.items()}, {k: v[other] for k, v in second.items()})
+        alone = []
+        for side, rows in enumerate((first, second)):
+            found = first_alone(rows, self._one_sided.ops[side], both[side])
+            alone += [(found[0], side, found[1])] if found else []
+        return both, min(alone, default=None)
 
     def _compare(self, both: _Rows) -> None:
         first, second = both
+        if not len(both):
+            return
         measured = ((first["flags"] & second["flags"]) & int(Flag.NUMBERS)) != 0
         self.unmeasured += int((~measured).sum())
         wrong = self._other_shape(both) | ((first["flags"] & int(Flag.BAD)) != (second["flags"] & int(Flag.BAD)))
-        for name in _BAD:
+        if not self._numbers_only:
+            wrong |= first["dtype"] != second["dtype"]
+        for name in BAD:
             wrong |= measured & (first[name] != second[name])
         difference = np.where(measured, differences(first, second), 0.0)
         if self._exact:
             allowed = np.zeros(len(both))
-            for name in (*_SIGNS, *NUMBERS):
+            for name in (*SIGNS, *NUMBERS):
                 wrong |= measured & ~((first[name] == second[name]) | (np.isnan(first[name]) & np.isnan(second[name])))
             wrong |= self._other_values(both)
         else:
             allowed = self._allowed(both, difference)
             elements = np.maximum(first["elements"], 1)
-            for name in _SIGNS:
+            for name in SIGNS:
                 flipped = np.abs(first[name].astype(float) - second[name].astype(float))
                 wrong |= measured & (flipped > 2 + _SIGN_SHARE * elements) & (difference > allowed / _UNITS)
             wrong |= difference > allowed
@@ -322,11 +262,17 @@ class _Pair:
         sides = [self._side(side, int(both[side]["seq"][at])) for side in (0, 1)]
         first, second = sides
         row, other = first.row, second.row
-        what = _what(first, second, difference)
+        what = what_differs(first, second, difference, self._numbers_only)
         if not what and not self._exact and self._is_cancellation(first, second, allowed):
             return False
         self.parting = Parting(row.step, row.slot, row.is_input, what or "numbers", difference, allowed, first, second)
         return other is not None
+
+    def _only_there(self, side: int, seq: int) -> Parting:
+        here = self._side(side, seq)
+        row = here.row
+        sides = (here, None) if side == 0 else (None, here)
+        return Parting(row.step, row.slot, row.is_input, f"only in {'AB'[side]}", 0.0, 0.0, *sides)
 
     def _is_cancellation(self, first: Side, second: Side, allowed: float) -> bool:
         """A sum of large numbers that nearly cancel is no worse than its inputs' rounding."""
@@ -377,14 +323,3 @@ class _Pair:
         if self.unmeasured:
             notes.append(f"{self.unmeasured:,} tensors without numbers: only shape and bad values were compared")
         return notes
-
-
-def _what(first: Side, second: Side, difference: float) -> str:
-    """Empty when only numbers differ."""
-    if first.dims != second.dims:
-        return f"shape {list(first.dims)} and {list(second.dims)}"
-    if first.row.is_bad != second.row.is_bad:
-        return f"bad values in {'A' if first.row.is_bad else 'B'} only"
-    if any(getattr(first.row, name) != getattr(second.row, name) for name in _BAD):
-        return "other numbers of bad values"
-    return "" if difference > 0 else "bits that no summary shows" if first.row.min is not None else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tdbg.query.diff import Diff, Parting, Side
+from tdbg.query.diff_answer import Diff, Parting, Side
 from tdbg.query.program import short_path
 
 
@@ -25,20 +25,27 @@ def _same(diff: Diff) -> str:
 
 def _parting(diff: Diff, parting: Parting, width: int) -> list[str]:
     first, second = parting.first, parting.second
-    what = f"input {parting.slot} of {first.op.type}" if parting.is_input else first.op.type
-    if parting.is_input and first.op.graph >= 0:
-        what = f"input {first.op.name}"
-    name = f" ({first.op.name})" if first.op.graph >= 0 and not parting.is_input else ""
-    found = [f"tdbg: the runs part at step {parting.step}: {what}{name}: {parting.what} differ"]
-    found += [_cut(f" -> {_place(first)}", width)]
-    if second.source != first.source or (second.frame and first.frame and second.frame.line != first.frame.line):
+    op = parting.side.op
+    what = f"input {parting.slot} of {op.type}" if parting.is_input else op.type
+    if parting.is_input and op.graph >= 0:
+        what = f"input {op.name}"
+    name = f" ({op.name})" if op.graph >= 0 and not parting.is_input else ""
+    differ = f"{parting.what} differ" if first and second else f"{parting.what}"
+    found = [f"tdbg: the runs part at step {parting.step}: {what}{name}: {differ}"]
+    found += [_cut(f" -> {_place(parting.side)}", width)]
+    if first and second and _is_elsewhere(first, second):
         found.append(_cut(f"    in B: {_place(second)}", width))
-    found += [f"    A: {_numbers(first)}", f"    B: {_numbers(second)}"]
+    found += [f"    {letter}: {_numbers(side)}" for letter, side in (("A", first), ("B", second)) if side]
     if 0 < parting.difference < float("inf"):
         allowed = "bits count" if diff.exact else f"rounding explains {parting.allowed:.1e}"
         found.append(f"    relative difference {parting.difference:.1e}; {allowed}")
     before = "nothing came before it" if not diff.compared else f"before it, {diff.compared:,} tensors are the same"
     return [*found, f"    {before}"]
+
+
+def _is_elsewhere(first: Side, second: Side) -> bool:
+    lines = [side.frame.line if side.frame else None for side in (first, second)]
+    return second.source != first.source or (None not in lines and lines[0] != lines[1])
 
 
 def _place(side: Side) -> str:

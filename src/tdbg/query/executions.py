@@ -23,15 +23,18 @@ class Which(NamedTuple):
 class Executions:
     """Until the trace has grown. Of ten million executions their events are kept, 8 bytes each."""
 
-    def __init__(self, read: SceneCache, harmless: frozenset[int] = frozenset()) -> None:
-        self._read, self._rows, self._process, self.harmless = read, read.rows, read.process, harmless
+    def __init__(self, read: SceneCache, harmless: frozenset[int] = frozenset(), harm_begins: int = -1) -> None:
+        """``harmless``: ops whose bad values did no harm; nor did any before the event ``harm_begins``."""
+        self._read, self._rows, self._process = read, read.rows, read.process
+        self.harmless, self.harm_begins = harmless, harm_begins
         self._found: dict[Which, np.ndarray] = {}
 
     @cached_property
     def bad(self) -> dict[int, tuple[int, int]]:
         """How many tensors with bad values each execution has that has any: all, and those that did no harm."""
         found = self._rows.query(
-            "SELECT execution, count(*), count(*) FILTER (op IN (SELECT unnest(?::INTEGER[]))) FROM tensors "
+            "SELECT execution, count(*), count(*) FILTER (op IN (SELECT unnest(?::INTEGER[])) "
+            f"OR seq < {self.harm_begins}) FROM tensors "
             f"WHERE {self._rows.is_bad(self._process)} GROUP BY 1",
             [sorted(self.harmless)],
         )

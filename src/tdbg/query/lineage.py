@@ -75,7 +75,8 @@ class Lineage:
         if op.type == "ReadVariableOp":
             return self._written(op, row)
         if op.graph < 0 and op.type.startswith(_FROM_PIPELINE):
-            return self._of_pipeline(row)
+            packed = self._of_call(row) if op.type == "OptionalGetValue" else None
+            return self._of_pipeline(row) if packed is None else packed
         found = []
         for _, maker, made in self.inputs(row):
             if made is not None:
@@ -108,6 +109,10 @@ class Lineage:
         tensors = self._call(row.execution)[1]
         found = [self._by_tensor.get(tensor) or self._of_result(tensor) for tensor in tensors]
         return [(i, self._program.ops[made.op], made) for i, made in enumerate(found) if made is not None]
+
+    def sources(self, op: Op, index: int) -> list[int]:
+        """The ops of a graph whose value an input of another is."""
+        return [source.op for source in self._behind(*op.inputs[index], -1, set())]
 
     def real_maker(self, maker: Op, row: Row | None) -> tuple[Op, Row | None]:
         """Looks through function arguments to the op that made the value that was passed."""
@@ -201,6 +206,17 @@ class Lineage:
         return same[-1] if same else outside[0] if outside else None
 
     # ---- variables and pipelines
+
+    def _of_call(self, row: Row) -> list[Row] | None:
+        """For a value out of an Optional that a function gave back, as Keras takes out its losses: the rows inside that
+        call that look like it. None when the Optional came from an iterator."""
+        boxes = self._call(row.execution)[1][:1]
+        found = self._rows.query(
+            "SELECT e.execution FROM ends e JOIN executions x USING (process, execution) "
+            f"WHERE e.process = {self._process} AND x.graph >= 0 AND list_has_any(e.outputs, ?) LIMIT 1",
+            [boxes],
+        )
+        return [one for one in self._within[found[0][0]] if one.looks_like(row)] if found else None
 
     def _of_pipeline(self, row: Row) -> list[Row]:
         """What a dataset gives was made by its functions, which run apart, or was given to it; the first bad one."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
+from tdbg.op_types import data_inputs
 from tdbg.query.program import Op
 from tdbg.query.rows import Row
 
@@ -37,7 +38,7 @@ def follow(way: Way, op: Op, maker: Op | None) -> Way:
 
 def carried(op: Op) -> tuple[tuple[int, int], ...]:
     """The inputs whose value an op can hand on: of a Switch not the one that says where to."""
-    return op.inputs[:1] if op.type in ("Switch", "RefSwitch") else op.inputs
+    return tuple(one for _, one in data_inputs(op.type, op.inputs))
 
 
 def seen(rows: Sequence[Row], way: Way, row: Row) -> Row | None:

@@ -64,7 +64,7 @@ def is_live(trace: Trace) -> bool:
 
 def _is_fresh(folder: Path) -> bool:
     try:
-        latest = max((file.stat().st_mtime for file in folder.iterdir()), default=0.0)
+        latest = max((file.lstat().st_mtime for file in folder.iterdir()), default=0.0)
     except OSError:
         return False
     return time.time() - latest < _SILENCE

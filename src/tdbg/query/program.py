@@ -12,6 +12,7 @@ from functools import cached_property
 
 from tdbg.frames import is_own_file
 from tdbg.model import Frame, Phase
+from tdbg.query.definitions import Definitions, definitions
 from tdbg.store.reader import Trace
 
 PARTS = re.compile(r"([^\s,]+) \((\w+)\)")  # of the attribute _stands_for, names and types: the last op first
@@ -42,13 +43,26 @@ class Function:
     results: tuple[tuple[int, int], ...]
 
 
+class _Ops(dict[int, Op]):
+    """By number. What a trace refers to and does not hold is an op of which nothing is known."""
+
+    def __missing__(self, number: int) -> Op:
+        return Op(number, -1, "?", "?", (), -1, Phase.OTHER, -1, False)
+
+
 class Program:
     """What one process of a trace ran, without its numbers."""
 
     def __init__(self, trace: Trace, process: int) -> None:
         self._trace, self._process = trace, process
         self._spans: dict[str, list[tuple[int, int]]] = {}  # by file, as they are asked for
+        self._trees: dict[str, ast.Module | None] = {}  # likewise
         self._own: dict[str, bool] = {}  # likewise
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether the trace was made of another debugger's files, which may tell of a few runs of the program only."""
+        return bool(self._trace.processes[self._process].info.get("imported"))
 
     def _columns(self, table: str) -> dict[str, list]:
         return self._trace.table(table, process=self._process).to_pydict()
@@ -57,21 +71,24 @@ class Program:
     def ops(self) -> dict[int, Op]:
         columns = self._columns("ops")
         wanted = ("op", "graph", "name", "type", "input_ops", "input_slots", "stack", "phase", "forward", "observed")
-        return {
-            number: Op(
+        return _Ops(
+            (
                 number,
-                graph,
-                name,
-                *_as_resource(number, kind, tuple(zip(ops, slots, strict=True))),
-                stack,
-                Phase(phase),
-                forward,
-                observed,
+                Op(
+                    number,
+                    graph,
+                    name,
+                    *_as_resource(number, kind, tuple(zip(ops, slots, strict=True))),
+                    stack,
+                    Phase(phase),
+                    forward,
+                    observed,
+                ),
             )
             for number, graph, name, kind, ops, slots, stack, phase, forward, observed in zip(
                 *(columns[name] for name in wanted), strict=True
             )
-        }
+        )
 
     @cached_property
     def functions_by_name(self) -> dict[str, Function]:
@@ -160,16 +177,20 @@ class Program:
         first, last = max(1, frame.line - before), min(len(lines), frame.line + after)
         return [(number, lines[number - 1]) for number in range(first, last + 1)]
 
-    def statement_text(self, frame: Frame) -> str:
-        """The whole statement around a line, which may span several; the line itself where it does not parse."""
+    def statement_lines(self, frame: Frame) -> tuple[int, int]:
+        """First and last line of the statement around a line; the line itself where that is not known."""
         around = [
             (last - first, first, last)
             for first, last in self._statements(frame.file)
             if first <= frame.line <= last and last - first < 20
         ]
-        if not around:
-            return self.line_text(frame)
-        _, first, last = min(around)
+        return min(around)[1:] if around else (frame.line, frame.line)
+
+    def statement_text(self, frame: Frame) -> str:
+        """The whole statement around a line, which may span several; the line itself where it does not parse."""
+        first, last = self.statement_lines(frame)
+        if not 0 < first <= last <= len(self._sources.get(frame.file, [])):
+            return ""
         return textwrap.dedent("\n".join(self._sources[frame.file][first - 1 : last]))
 
     def _statements(self, file: str) -> list[tuple[int, int]]:
@@ -183,17 +204,25 @@ class Program:
         return self._spans[file]
 
     def _tree(self, file: str) -> ast.Module | None:
-        try:
-            return ast.parse("\n".join(self._sources.get(file, [])))
-        except (SyntaxError, ValueError):
-            return None
+        if file not in self._trees:
+            try:
+                self._trees[file] = ast.parse("\n".join(self._sources.get(file, [])))
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                self._trees[file] = None
+        return self._trees[file]
+
+    def definitions(self, frame: Frame) -> Definitions:
+        """The names that stand for one expression each in the statement around a line."""
+        tree = self._tree(frame.file)
+        return definitions(tree, self.statement_lines(frame)[0]) if tree is not None else {}
 
     def imported_as(self, module: str, frame: Frame) -> str:
         """The name under which a file imports a module, ``tf`` for tensorflow; "" when it does not."""
         tree = self._tree(frame.file)
         nodes = ast.walk(tree) if tree is not None else ()
+        names = module, f"{module}.compat.v1", f"{module}.compat.v2"
         imports = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-        return next((alias.asname or alias.name for alias in imports if alias.name == module), "")
+        return next((alias.asname or alias.name for alias in imports if alias.name in names), "")
 
     @cached_property
     def readers(self) -> dict[int, list[Op]]:
@@ -203,6 +232,24 @@ class Program:
             for number, _ in op.inputs:
                 found.setdefault(number, []).append(op)
         return found
+
+    def leads_to(self, op: Op, end: Op) -> bool:
+        """Whether an op, or for an op of a gradient the one that it differentiates, is upstream of another."""
+        start = op.forward if op.phase == Phase.BACKWARD and op.forward >= 0 else op.number
+        seen, waiting = {start}, [start]
+        while waiting:
+            for reader in self.readers.get(waiting.pop(), ()):
+                if reader.number == end.number:
+                    return True
+                if reader.number not in seen:
+                    seen.add(reader.number)
+                    waiting.append(reader.number)
+        return False
+
+    def input_name(self, op: Op, at: int) -> str:
+        """The name of the op, or of the variable, that an input comes from; "" when there is none."""
+        maker = self.ops.get(op.inputs[at][0]) if at < len(op.inputs) else None
+        return maker.name.removesuffix("/resource") if maker is not None else ""
 
     def variable_of(self, op: Op) -> str:
         """The name of the variable that an op reads or writes, as well as the graph tells it."""

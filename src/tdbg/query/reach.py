@@ -25,44 +25,55 @@ class Reach:
     all_state: int
     is_trained: bool  # whether weights and state could be told apart
     last_step: int
+    order: tuple[str, ...] = ("loss", "gradients", "weights")  # in which they went bad
 
     def as_text(self) -> str:
-        parts = []
+        parts = {}
         if self.loss:
-            parts.append("the loss")
+            parts["loss"] = "the loss"
         if self.gradients:
-            parts.append(f"{self.gradients:,} gradient tensor{'s' if self.gradients > 1 else ''}")
+            parts["gradients"] = f"{self.gradients:,} gradient tensor{'s' if self.gradients > 1 else ''}"
         kinds = [(self.weights, self.all_weights, "weights" if self.is_trained else "variables")]
         kinds += [(self.state, self.all_state, "other variables")]
         variables = [f"{bad:,} of {all_:,} {name}" for bad, all_, name in kinds if bad]
         if variables:
-            parts.append(f"{' and '.join(variables)} (by step {self.last_step})")
+            parts["weights"] = f"{' and '.join(variables)} (by step {self.last_step})"
         if not parts and self.tensors > 1:
-            parts.append(f"{self.tensors:,} tensors")
-        return " → ".join(parts)
+            return f"{self.tensors:,} tensors"
+        return " → ".join(parts[name] for name in self.order if name in parts)
 
     def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in self.__slots__} | {"order": list(self.order)}
+
+
+NOWHERE = Reach(1, False, 0, 0, 0, 0, 0, False, 0, ())
 
 
 def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach:
     """Counts over everything bad from the origin on, in its step and later."""
     bad = f"seq >= {origin.seq} AND {rows.is_bad(process)}"
-    per_op = rows.query(f"SELECT op, min(step), min(elements) FROM tensors WHERE {bad} GROUP BY op")
+    per_op = rows.query(f"SELECT op, min(step), min(elements), min(seq) FROM tensors WHERE {bad} GROUP BY op")
     variables: dict[str, int] = {}
     gradients, loss = 0, False
     trains = any(op.phase == Phase.BACKWARD for op in program.ops.values())
-    for number, step, elements in per_op:
+    firsts: dict[str, tuple[int, int]] = {}  # the step and the event in which each went bad
+    for number, step, elements, seq in per_op:
         op = program.ops.get(number)
         if op is None:
             continue
+        part = None
         if op.type == "ReadVariableOp":
+            part = "weights"
             name = _variable(program, number)
             variables[name] = min(step, variables.get(name, step))
         elif op.phase == Phase.BACKWARD:
             gradients += 1
+            part = "gradients"
         elif elements == 1 and op.phase == Phase.FORWARD and trains:
             loss = True
+            part = "loss"
+        if part is not None:
+            firsts[part] = min((step, seq), firsts.get(part, (step, seq)))
     recorded = set(rows.ops.filter(pc.equal(rows.ops["process"], process))["op"].to_pylist())
     reads = {_variable(program, number) for number in recorded if _is_read(program, number)}
     trained = _trained(program) & reads
@@ -77,7 +88,16 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
         len(state),
         bool(trained),
         max(variables.values(), default=origin.step),
+        _order(firsts),
     )
+
+
+def _order(firsts: dict[str, tuple[int, int]]) -> tuple[str, ...]:
+    """A step's loss comes before its gradients, though a graph may compute both at the same time."""
+    loss, gradients = firsts.get("loss"), firsts.get("gradients")
+    if loss and gradients and loss[0] == gradients[0]:
+        firsts = firsts | {"loss": min(loss, gradients)}
+    return tuple(sorted(firsts, key=lambda part: (firsts[part], part == "gradients")))
 
 
 def _trained(program: Program) -> set[str]:

@@ -7,13 +7,13 @@ that one and has no alert of its own.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
+from tdbg.plain_text import all_plain
 from tdbg.query.alert_kinds import Alert, ordinal
 from tdbg.query.program import Program, short_path
 from tdbg.query.rows import Rows
+from tdbg.store.plain_files import json_object
 
 _SIGNATURES = """
     SELECT f.graph, f.python, f.file, f.line, f.instance, f.signature, g.stack, g.time
@@ -55,10 +55,10 @@ def _step_at(rows: Rows, process: int, time: int) -> int:
 
 def _arguments(signature: str | None) -> dict[str, str]:
     try:
-        content: Any = json.loads(signature or "{}")
+        content = all_plain(json_object(signature or "{}"))
     except ValueError:
         return {}
-    return {str(name): str(what) for name, what in content.items()} if isinstance(content, dict) else {}
+    return {str(name): str(what) for name, what in content.items()}
 
 
 def _closest(known: list[dict[str, str]], arguments: dict[str, str]) -> dict[str, str]:

@@ -74,7 +74,7 @@ class SceneCache:
 
     @cached_property
     def texts(self) -> Texts:
-        return Texts(self.program, self.trace.processes[self.process].info)
+        return Texts(self.program)
 
     @cached_property
     def nodes(self) -> Nodes:

@@ -11,7 +11,6 @@ from outside is ``Log/input``.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from functools import cached_property
@@ -21,7 +20,9 @@ import numpy as np
 
 from tdbg.errors import TdbgError
 from tdbg.nearest import did_you_mean
+from tdbg.plain_text import all_plain
 from tdbg.query.program import PARTS, function_name
+from tdbg.store.plain_files import json_object
 from tdbg.store.reader import Trace
 
 INPUT = "/input"
@@ -192,10 +193,9 @@ class Ops:
 def parsed(attributes: str) -> dict[str, object]:
     """The attributes of an op; none when the text is damaged."""
     try:
-        found = json.loads(attributes)
+        return all_plain(json_object(attributes))
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def compiled(pattern: str) -> re.Pattern[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tdbg.model import DType, Flag, Phase
 from tdbg.query.scene_cache import SceneCache
@@ -38,10 +39,25 @@ def tensor_page(read: SceneCache, positions: np.ndarray) -> pa.Table:
         "dtype": pa.array([_LABELS.get(kind, "unknown") for kind in rows["dtype"].to_pylist()], pa.string()),
         "shape": pa.array([_shape(read, number) for number in rows["shape"].to_pylist()], pa.string()),
     }
-    columns |= {name: rows[name] for name in _NUMBERS}
+    columns |= {name: rows[name] for name in _NUMBERS} | _of_infinities(rows)
     columns |= {"flags": rows["flags"], "bad": pa.array((flags & int(Flag.BAD)) != 0)}
     columns["kept"] = pa.array(_kept(read, positions, rows, is_input & eager), pa.bool_())
     return pa.table(columns)
+
+
+def _of_infinities(rows: pa.Table) -> dict[str, pa.Array]:
+    """The extremes that are stored are those of the finite elements. Of a tensor that has none, and no NaN either, the
+    infinities themselves are shown, and no standard deviation."""
+    names = ("elements", "neg_inf", "pos_inf", "nan")
+    elements, below, above, nan = (rows[name].fill_null(-1).to_numpy() for name in names)
+    is_infinite = (elements > 0) & (nan == 0) & (below + above == elements)
+    only = np.where(above == 0, -np.inf, np.inf)
+    least, greatest = np.where(below > 0, -np.inf, np.inf), np.where(above > 0, np.inf, -np.inf)
+    shown = {"min": least, "max": greatest, "mean": np.where(least == greatest, only, np.nan), "std": None}
+    return {
+        name: pc.if_else(is_infinite, pa.nulls(len(rows), pa.float64()) if value is None else value, rows[name])
+        for name, value in shown.items()
+    }
 
 
 def _shape(read: SceneCache, number: int) -> str:

@@ -27,8 +27,11 @@ class Part:
 class Timeline:
     """Of one process, until the trace has grown. Steps that have no rows are not there."""
 
-    def __init__(self, trace: Trace, read: SceneCache, harmless: frozenset[int] = frozenset()) -> None:
-        self._trace, self._read, self.harmless = trace, read, harmless
+    def __init__(
+        self, trace: Trace, read: SceneCache, harmless: frozenset[int] = frozenset(), harm_begins: int = -1
+    ) -> None:
+        """``harmless``: ops whose bad values did no harm; nor did any before the event ``harm_begins``."""
+        self._trace, self._read, self.harmless, self.harm_begins = trace, read, harmless, harm_begins
         rollup = read.moments.rollup
         order = np.argsort(rollup["step"].to_numpy(), kind="stable")
         self.steps, rows, self._bad = (rollup[name].to_numpy()[order] for name in ("step", "rows", "bad"))
@@ -43,12 +46,12 @@ class Timeline:
     @cached_property
     def _benign(self) -> np.ndarray:
         """Of each step: how many tensors hold bad values that did no harm."""
-        if not self.harmless:
+        if not self.harmless and self.harm_begins < 0:
             return np.zeros(len(self.steps), np.int64)
         found = dict(
             self._read.rows.query(
                 f"SELECT step, count(*) FROM tensors WHERE {self._read.rows.is_bad(self._read.process)} "
-                "AND op IN (SELECT unnest(?::INTEGER[])) GROUP BY 1",
+                f"AND (op IN (SELECT unnest(?::INTEGER[])) OR seq < {self.harm_begins}) GROUP BY 1",
                 [sorted(self.harmless)],
             )
         )

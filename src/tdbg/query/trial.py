@@ -7,19 +7,21 @@ Where the inputs themselves were not kept, a witness is made of the recorded min
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tdbg.model import DType
 from tdbg.query.case import Case
-from tdbg.query.formulas import Array, Formula
+from tdbg.query.formulas import Array, Formula, log_softmax, softmax
 from tdbg.query.rows import Row
 
-RECORDED = "the recorded inputs"
+RECORDED = "this op's inputs"
 WITNESS = "values made from the recorded minimum, maximum and zeros"
 _MOST_ELEMENTS = 1 << 20
+_OVER_ROWS = (softmax, log_softmax)  # ones from above, of which a softmax takes the mean, tell nothing of its gradient
+_MOST_RUNS = 8  # that are tried after the one that went bad
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +31,13 @@ class Trial:
     before: str
     after: str
     on: str = RECORDED
+    fails_at: int | None = None  # the step of a later run, with whose inputs it is bad again
 
     def as_dict(self) -> dict[str, str]:
         return {"before": self.before, "after": self.after, "on": self.on}
+
+
+Run = tuple[int, tuple[Array, ...]]  # its step, its inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +46,16 @@ class Samples:
 
     arrays: tuple[Array, ...]
     on: str = RECORDED
+    later: Callable[[], Sequence[Run]] = tuple  # the same of the following runs of the op
 
 
 def samples_of(case: Case, *indices: int) -> Samples | None:
     """The inputs of an op as they were; a witness where they were not kept; None when nothing is known of them."""
+    found = _known(case, indices)
+    return replace(found, later=lambda: _later(case, indices)) if found is not None else None
+
+
+def _known(case: Case, indices: Sequence[int]) -> Samples | None:
     kept = [case.input_values.get(index) for index in indices]
     if all(array is not None and array.size <= _MOST_ELEMENTS for array in kept):
         return Samples(tuple(_computable(array) for array in kept if array is not None))
@@ -51,6 +63,16 @@ def samples_of(case: Case, *indices: int) -> Samples | None:
     if any(row is None or row.min is None or not np.isfinite(row.min) for row in rows):
         return None
     return witness([row for row in rows if row is not None])
+
+
+def _later(case: Case, indices: Sequence[int]) -> list[Run]:
+    """Those whose inputs are known and good: what the bad value itself led to says nothing about a fix."""
+    found = []
+    for run in case.later_runs(_MOST_RUNS):
+        samples = _known(run, indices) if all(not fact.row.is_bad for fact in run.inputs) else None
+        if samples is not None:
+            found.append((run.row.step, samples.arrays))
+    return found
 
 
 def witness(rows: Sequence[Row]) -> Samples:
@@ -94,12 +116,40 @@ def attempt(before: Formula, after: Formula, samples: Samples) -> Trial | None:
         if all(np.isfinite(array).all() for array in (value, *gradients)) or not is_good(after, samples.arrays):
             return None
         new_value, new_gradients = run(after, samples.arrays)
+        runs = samples.later()
+        good = list(itertools.takewhile(lambda one: is_good(after, one[1]), runs))
     except (ValueError, TypeError, IndexError):
         return None
     at = _first_bad(value, gradients)
     size = max(array.size for array in samples.arrays)
     finite = "finite" if size < 2 else f"all {size:,} elements finite"
-    return Trial(_said(value, gradients, at), f"{_said(new_value, new_gradients, at)}, {finite}", samples.on)
+    said = f"{_said(new_value, new_gradients, at)}, {finite}"
+    said += _flat(value, gradients, new_gradients) if after not in _OVER_ROWS else ""
+    fails_at = runs[len(good)][0] if len(good) < len(runs) else None
+    return Trial(_said(value, gradients, at), said + _how_far(good, fails_at), samples.on, fails_at)
+
+
+def _flat(value: Array, gradients: Sequence[Array], new_gradients: Sequence[Array]) -> str:
+    """Says where a fix is finite because it stops the gradient: nothing is learned from those elements."""
+    alike = [array for array in new_gradients if array.shape == value.shape]
+    if value.size < 2 or len(alike) != len(new_gradients) or not alike:
+        return ""
+    bad = ~np.isfinite(value)
+    for gradient in gradients:
+        bad |= ~np.isfinite(gradient)
+    if not bad.any() or any(array[bad].any() for array in alike):
+        return ""
+    if not any(array.any() for array in alike):
+        return "; its gradient is 0 everywhere, so nothing is learned through it"
+    return f"; the gradient is 0 at the {int(bad.sum()):,} that {'was' if bad.sum() == 1 else 'were'} bad"
+
+
+def _how_far(good: Sequence[Run], fails_at: int | None) -> str:
+    runs = f"{len(good)} later run{'s' if len(good) > 1 else ''} of the op, up to step {good[-1][0]}" if good else ""
+    if fails_at is not None:
+        held = f"finite in the {runs}, and " if good else ""
+        return f"; {held}bad again with its inputs of step {fails_at}"
+    return f"; finite too in the {runs}" if good else ""
 
 
 def _first_bad(value: Array, gradients: Sequence[Array]) -> int:

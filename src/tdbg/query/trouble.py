@@ -1,56 +1,24 @@
-"""The bad rows of one process in; where trouble began, what was carried on from there, and what did no harm, out.
-
-Of each output that was ever bad the first bad row is taken, and the first with a NaN; with them all bad rows of the
-same executions. So this stays quick however long a program went on with NaNs.
-"""
+"""The bad rows of one process in; where trouble began, what was carried on from there, and what did no harm, out."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from dataclasses import dataclass
 from functools import cached_property
 
 from tdbg.model import Phase
+from tdbg.op_types import HAND_ON, HEAL, ONLY_MOVE, SOFTMAX, takes_values
+from tdbg.query.bad_rows import beside, eager_readers, first_rows
+from tdbg.query.harmless import ENTRANCES, Harmless, reason_of
 from tdbg.query.lineage import Lineage
 from tdbg.query.program import Op, Program
 from tdbg.query.rows import Row, Rows
 
-_MOST_ROWS, _MOST_EXECUTIONS = 50_000, 400
 _RANK = {Phase.BACKWARD: 1, Phase.UPDATE: 2}
-_SOFTMAX = ("Softmax", "LogSoftmax")
-_ENTRANCES = ("Const", "ReadVariableOp", "Placeholder")
+_GIVEN = ("Placeholder", "Iterator", "Optional", "PyFunc", "EagerPyFunc")
 # They hand out what was put into a variable, a list, a queue or an iterator before; how it got there is not recorded.
 _KEEPERS = (
-    "ReadVariableOp",
-    "Variable",
-    "Placeholder",
-    "Iterator",
-    "Optional",
-    "TensorList",
-    "Stack",
-    "Queue",
-    "TensorArray",
-)
-_HAND_ON = (
-    "Select", "SelectV2", "AddV2", "Add", "BroadcastTo", "Tile", "Fill", "Pack", "ConcatV2", "StridedSlice", "Slice",
-    "GatherV2", "Cast", "Placeholder", "PadV2", "MatrixBandPart", "MatrixSetDiagV3", "Mul", "Neg", "Sub",
+    "ReadVariableOp", "Variable", "Placeholder", "Iterator", "Optional", "TensorList", "Stack", "Queue", "TensorArray",
 )  # fmt: skip
-_ONLY_MOVE = (
-    "Select", "SelectV2", "BroadcastTo", "Tile", "Pack", "Unpack", "ConcatV2", "Split", "SplitV", "StridedSlice",
-    "Slice", "GatherV2", "GatherNd", "ReverseV2", "Pad", "MatrixBandPart", "Neg",
-)  # fmt: skip
-_COMPARE = ("Minimum", "Maximum", "Min", "Max", "Less", "LessEqual", "Greater", "GreaterEqual")
-_WEIGH = ("Softmax", "LogSoftmax", "Exp", "TopKV2", "ArgMax", "Sigmoid", "Multinomial", "StatelessMultinomial")
-
-
-@dataclass(frozen=True, slots=True)
-class Harmless:
-    """Bad values that came and went: one place of the program, with the reason why they are no trouble."""
-
-    row: Row
-    op: Op
-    reason: str  # mask_fill, infinite_initial_value, loss_scale_overflow or healed
-    by: Op | None = None  # the op behind which they are gone
 
 
 class Trouble:
@@ -59,48 +27,10 @@ class Trouble:
     def __init__(self, rows: Rows, program: Program, process: int, is_partial: bool = False) -> None:
         self._rows, self._program, self._process = rows, program, process
         self._is_partial = is_partial  # only some ops were recorded: what an infinity led to may be missing
-        self._firsts = self._first_rows()
-        self._known = self._beside(self._firsts)
+        self._firsts = first_rows(rows, program, process)
+        self._known = beside(rows, program, process, self._firsts)
         self.lineage = Lineage(rows, program, process, self._known)
-
-    @property
-    def is_readable(self) -> bool:
-        """Whether any bad row could be read; in a damaged trace its summaries may know of more."""
-        return bool(self._firsts)
-
-    def _first_rows(self) -> list[Row]:
-        found = self._rows.query(
-            f"""SELECT min(seq), min(seq) FILTER (nan > 0 OR nan IS NULL) FROM tensors
-            WHERE {self._rows.is_bad(self._process)} GROUP BY op, slot"""
-        )
-        wanted = sorted({seq for pair in found for seq in pair if seq is not None})[:_MOST_ROWS]
-        if not wanted:
-            return []
-        numbers = ", ".join(map(str, wanted))
-        rows = self._rows.select(
-            self._process, f"{self._rows.is_bad(self._process)} AND seq IN ({numbers})", None, "ORDER BY seq"
-        )
-        return [row for row in rows if row.op in self._program.ops]
-
-    def _beside(self, firsts: list[Row]) -> list[Row]:
-        """All bad rows of the executions that the first rows belong to, and those that eager ones were given."""
-        executions = sorted({row.execution for row in firsts})[: _MOST_EXECUTIONS + 1]
-        if not executions:
-            return []
-        numbers = ", ".join(map(str, executions))
-        given = self._rows.query(
-            f"SELECT DISTINCT unnest(inputs) FROM executions WHERE process = {self._process} "
-            f"AND execution IN ({numbers})"
-        )
-        tensors = ", ".join(str(tensor) for (tensor,) in given) or "-2"
-        made_in = self._rows.query(
-            f"SELECT execution FROM ends WHERE process = {self._process} AND list_has_any(outputs, [{tensors}])"
-        )
-        calls = ", ".join([numbers, *(str(execution) for (execution,) in made_in)])
-        alternatives = [f"execution IN ({calls})", f"tensor IN ({tensors})"]
-        rows = self._rows.select_any(self._process, alternatives, self._rows.is_bad(self._process), _MOST_ROWS)
-        known = {row.seq: row for row in [*rows, *firsts] if row.op in self._program.ops}
-        return [known[seq] for seq in sorted(known)]
+        self.is_readable = bool(self._firsts)  # in a damaged trace its summaries may know of more bad rows
 
     # ---- the family of each bad row
 
@@ -109,11 +39,37 @@ class Trouble:
         return {row.seq: self._bad_parents(row) for row in self._known}
 
     def _bad_parents(self, row: Row) -> list[Row]:
-        parents = [parent for parent in self.lineage.parents(row) if parent.is_bad and parent.seq != row.seq]
-        if row.nan:  # a NaN made from a constant's infinity begins here: the constant (a mask's -inf) is innocent
-            is_softmax = self._program.ops[row.op].type in _SOFTMAX
-            parents = [parent for parent in parents if not self._is_fill(parent, is_softmax)]
-        return parents
+        parents = self._read_bad(row)
+        if not row.nan:
+            return parents
+        # A NaN made from a constant's infinity begins here: the constant (a mask's -inf) is innocent. So is a mask that
+        # was given beside what was NaN already.
+        is_mask = self._program.ops[row.op].type in SOFTMAX or any(parent.nan for parent in parents)
+        return [
+            parent
+            for parent in parents
+            if not self._is_fill(parent, is_mask) and not (is_mask and self._is_coped_with(parent, row))
+        ]
+
+    def _read_bad(self, row: Row) -> list[Row]:
+        return [parent for parent in self.lineage.parents(row) if parent.is_bad and parent.seq != row.seq]
+
+    def _is_coped_with(self, parent: Row, row: Row) -> bool:
+        """Whether a softmax makes numbers of such infinities elsewhere, in the same tensor or in an earlier step: not
+        they are new, but a row that has nothing else."""
+        if parent.nan != 0 or parent.pos_inf or not parent.neg_inf:
+            return False
+        is_elsewhere = parent.elements == row.elements and parent.neg_inf > (row.nan or 0)
+        return is_elsewhere or self._first_steps[parent.op, False] < self._first_steps.get((row.op, True), row.step)
+
+    @cached_property
+    def _first_steps(self) -> dict[tuple[int, bool], int]:
+        """(op, whether it is the first NaN that is meant) -> the step of its first bad value."""
+        found: dict[tuple[int, bool], int] = {}
+        for row in (*self._firsts, *self._known):
+            for is_nan in (False, True) if row.nan != 0 else (False,):
+                found[row.op, is_nan] = min(row.step, found.get((row.op, is_nan), row.step))
+        return found
 
     def _is_fill(self, row: Row, for_softmax: bool, depth: int = 12) -> bool:
         """Infinities that the program means: a constant's, or, on the way into a softmax, a mask's -inf that was given;
@@ -123,10 +79,16 @@ class Trouble:
         op = self._program.ops[row.op]
         if op.type == "Const":
             return True
-        parents = [parent for parent in self.lineage.parents(row) if parent.is_bad and parent.seq != row.seq]
+        parents = self._read_bad(row)
         if not parents:
-            return for_softmax and row.is_input and not row.pos_inf
-        return op.type in _HAND_ON and all(self._is_fill(parent, for_softmax, depth - 1) for parent in parents)
+            is_given = row.is_input or op.type.startswith(_GIVEN)
+            return for_softmax and is_given and not row.pos_inf
+        return op.type in HAND_ON and all(self._is_fill(parent, for_softmax, depth - 1) for parent in parents)
+
+    @cached_property
+    def _carriers(self) -> set[tuple[int, int]]:
+        """(op, step) of ops that took in bad values and gave bad ones."""
+        return {(row.op, row.step) for row in self._known if self._parents[row.seq]}
 
     @cached_property
     def _children(self) -> dict[int, list[Row]]:
@@ -147,6 +109,8 @@ class Trouble:
                     if reader.number in seen:
                         continue
                     seen.add(reader.number)
+                    if not takes_values(reader.type):
+                        continue
                     if reader.observed:
                         readers.append(reader)
                     else:
@@ -159,21 +123,31 @@ class Trouble:
         if self._children.get(row.seq):
             return None
         op = self._program.ops[row.op]
+        if op.graph < 0:
+            return self._eager_healers.get(row.tensor) if row.nan == 0 else None
         readers = [reader for reader in self._readers.get(op.number, ()) if reader.phase == op.phase]
         return next((reader for reader in readers if (reader.number, row.execution) in self._ran), None)
 
     @cached_property
+    def _eager_healers(self) -> dict[int, Op]:
+        """Eager tensors with an infinity, and an eager op that took each and can make a number of it."""
+        tensors = [row.tensor for row in self._known if row.tensor >= 0 and row.nan == 0]
+        readers = eager_readers(self._rows, self._program, self._process, tensors)
+        return {tensor: op for tensor, op in readers if op.type in HEAL}
+
+    @cached_property
     def _ran(self) -> set[tuple[int, int]]:
-        """(op, execution) of the readers of bad values that ran: a program may have been stopped before them."""
+        """(op, execution) of the readers of bad values that ran, for a program may have been stopped before them, and
+        did not give bad values themselves."""
         readers = ", ".join({str(reader.number) for readers in self._readers.values() for reader in readers})
         executions = ", ".join({str(row.execution) for row in self._known})
-        if not readers or not executions:
+        if not readers:
             return set()
         found = self._rows.query(
             f"SELECT DISTINCT op, execution FROM tensors WHERE process = {self._process} AND op IN ({readers}) "
             f"AND execution IN ({executions})"
         )
-        return {(op, execution) for op, execution in found}
+        return set(found) - {(row.op, row.execution) for row in self._known}
 
     # ---- trouble
 
@@ -190,8 +164,22 @@ class Trouble:
             return False  # nobody read it, or it did no harm
         if row.is_input and op.type.endswith("Dataset"):
             return False  # a pipeline may leave bad records out; those that come through are looked at where they do
-        is_given = op.type in _ENTRANCES or row.is_input
-        return row.nan != 0 or (row.elements == 1 and not is_given)
+        is_given = op.type in ENTRANCES or row.is_input
+        return row.nan != 0 or (row.elements == 1 and not is_given) or self._is_spoilt(row, op)
+
+    def _is_spoilt(self, row: Row, op: Op) -> bool:
+        """A variable that was read before and was good: an update that has no rows of its own made it infinite."""
+        return op.type == "ReadVariableOp" and op.number in self._once_good and not self._read_bad(row)
+
+    @cached_property
+    def _once_good(self) -> set[int]:
+        """Ops that read a good value from a variable before a bad one."""
+        firsts = {row.op: row.seq for row in reversed(self._firsts) if self._is_kept(row)}
+        pairs = ", ".join(f"({op}, {seq})" for op, seq in firsts.items())
+        sql = (
+            f"SELECT DISTINCT t.op FROM tensors t JOIN (VALUES {pairs}) AS f(op, seq) ON t.op = f.op AND t.seq < f.seq"
+        )
+        return {op for (op,) in self._rows.query(f"{sql} WHERE t.process = {self._process}")} if pairs else set()
 
     @cached_property
     def _scales_loss(self) -> bool:
@@ -204,8 +192,9 @@ class Trouble:
 
     @cached_property
     def origins(self) -> list[Row]:
-        """The first rows of all trouble, one for each line of the program, the earliest first; forward comes before
-        backward in a step, whatever the clock says, for a graph may compute both at the same time."""
+        """The first rows of all trouble, one for each line of the program: those that spoilt the training before those
+        that did not, then the earliest first; forward comes before backward in a step, whatever the clock says, for a
+        graph may compute both at the same time."""
         harmful = [row for row in self._known if self._is_harm(row)]
         seen = {row.seq for row in harmful}
         waiting, roots = list(harmful), []
@@ -218,17 +207,60 @@ class Trouble:
                 if parent.seq not in seen:
                     seen.add(parent.seq)
                     waiting.append(parent)
-        roots.sort(key=lambda row: (row.step, _RANK.get(self._program.ops[row.op].phase, 0), row.seq))
+        roots = [row for row in roots if not self._is_consequence(row, {root.seq for root in roots})]
+        beside = self._beside_training(roots)
+        roots.sort(
+            key=lambda row: (row.seq in beside, row.step, _RANK.get(self._program.ops[row.op].phase, 0), row.seq)
+        )
         origins = self._distinct(roots)
         return origins[:1] if self._is_partial else origins  # what lies between two rows may not have been recorded
 
+    def _is_consequence(self, row: Row, roots: set[int]) -> bool:
+        """A NaN that was made from infinities which a program may mean, but which are in trouble themselves."""
+        if not row.nan or self._parents.get(row.seq):
+            return False
+        seen, waiting = {row.seq}, [row]
+        while waiting and len(seen) < 1000:
+            for parent in self._read_bad(waiting.pop()):
+                if parent.seq in roots:
+                    return True
+                if parent.seq not in seen:
+                    seen.add(parent.seq)
+                    waiting.append(parent)
+        return False
+
+    def _beside_training(self, roots: list[Row]) -> set[int]:
+        """Infinities of the forward pass (of a metric, say) that came to nothing in the step in which they were made:
+        its gradients and updates, and the variables after it, were good. Trouble that spoilt those is told first."""
+        spoilt = [row for row in self._known if self._is_grave(row)]
+        first = min((row.step for row in spoilt), default=0)
+        early = {
+            row.seq
+            for row in roots
+            if row.step < first and not row.nan and not self._is_grave(row) and not self._is_kept(row)
+        }
+        if early and len(early) < len(roots):
+            seen = {row.seq for row in spoilt}
+            while spoilt:
+                new = [one for one in self._parents.get(spoilt.pop().seq, ()) if one.seq not in seen]
+                seen.update(one.seq for one in new)
+                spoilt += new
+            ops = {row.op for row in roots if row.seq in early - seen}
+            return {row.seq for row in roots if row.op in ops and row.seq not in seen}
+        return set()
+
+    def _is_grave(self, row: Row) -> bool:
+        op = self._program.ops[row.op]
+        return op.phase in (Phase.BACKWARD, Phase.UPDATE) or (op.type == "ReadVariableOp" and row.step > 0)
+
     def _distinct(self, roots: list[Row]) -> list[Row]:
+        # What only hands on did not begin here, though what it was given has no row.
+        roots = [row for row in roots if self._program.ops[row.op].type not in ONLY_MOVE] or roots
         made = [(row.step, row.seq) for row in roots if not self._is_kept(row)]
         began = min(made) if made else min(((row.step, row.seq) for row in roots), default=(0, 0))
-        makers = [row for row in roots if self._program.ops[row.op].type not in _ONLY_MOVE]
         kept: list[Row] = []
         places = set()
-        for row in makers or roots:  # what only hands on did not begin here, though what it was given has no row
+        for row in roots:
             op = self._program.ops[row.op]
             frame = self._program.user_frame(op)
             place = (frame.file, frame.line) if frame else (op.graph, op.name)
@@ -249,26 +281,15 @@ class Trouble:
             is_handed = row.is_input and self.lineage.is_outermost(row)
             if row.step > began[0] or (row.step == began[0] and row.seq > began[1] and not is_handed):
                 return True
-        # A gradient's own root at a forward op that is in trouble already is the same story.
-        if op.phase == Phase.BACKWARD and op.forward >= 0 and any(op.forward == kept.op for kept in earlier):
+        # A gradient's own root at a forward op that is in trouble already, or took in what was, is the same story.
+        is_gradient = op.phase == Phase.BACKWARD and op.forward >= 0
+        if is_gradient and (any(op.forward == kept.op for kept in earlier) or (op.forward, row.step) in self._carriers):
             return True
         # Numbers that grow overflow at their end first, and in later steps further and further up.
         return not row.nan and any(
-            row.step > kept.step and not kept.nan and self._leads_to(op, self._program.ops[kept.op]) for kept in earlier
+            row.step > kept.step and not kept.nan and self._program.leads_to(op, self._program.ops[kept.op])
+            for kept in earlier
         )
-
-    def _leads_to(self, op: Op, end: Op) -> bool:
-        """Whether an op, or for an op of a gradient the one that it differentiates, is upstream of another."""
-        start = op.forward if op.phase == Phase.BACKWARD and op.forward >= 0 else op.number
-        seen, waiting = {start}, [start]
-        while waiting:
-            for reader in self._program.readers.get(waiting.pop(), ()):
-                if reader.number == end.number:
-                    return True
-                if reader.number not in seen:
-                    seen.add(reader.number)
-                    waiting.append(reader.number)
-        return False
 
     def path(self, row: Row) -> list[Row]:
         """From a bad row back to where it began, the nearest way, over bad rows. Of an output that was bad before, the
@@ -324,6 +345,11 @@ class Trouble:
         harmful = {row.op for row in self._firsts if row.seq not in good}
         return frozenset(row.op for row in self._firsts if row.op not in harmful)
 
+    @property
+    def harm_begins(self) -> int | None:
+        """The first event that led to harm."""
+        return min(self._troubled, default=None)
+
     @cached_property
     def _harmless_roots(self) -> set[int]:
         """Events in which bad values appeared that did no harm."""
@@ -355,24 +381,17 @@ class Trouble:
         return seen
 
     def _reason(self, row: Row, op: Op) -> Harmless:
+        end = self._end_of(row)
         if op.phase in (Phase.BACKWARD, Phase.UPDATE) and self._scales_loss:
             return Harmless(row, op, "loss_scale_overflow")
-        end = self._end_of(row)
-        by = self.healed_by(end)
-        if not row.nan and by is not None and by.type in _COMPARE:
-            is_array = row.elements > 1 or end.elements > 1
-            return Harmless(row, op, "mask_fill" if is_array else "infinite_initial_value", by)
-        if not row.nan and (row.is_input or op.type in (*_ENTRANCES, *_HAND_ON)):
-            is_array = row.elements > 1 or end.elements > 1 or (by is not None and by.type in _WEIGH)
-            return Harmless(row, op, "mask_fill" if is_array else "infinite_initial_value", by)
-        return Harmless(row, op, "healed", by)
+        return reason_of(row, op, end, self.healed_by(end), self._is_kept(row) or self._is_kept(end))
 
     def _end_of(self, row: Row) -> Row:
-        """The last bad row that came of this one."""
+        """The last bad row that came of this one, the first time."""
         seen = {row.seq}
         while True:
             following = [child for child in self._children.get(row.seq, ()) if child.seq not in seen]
             if not following:
                 return row
-            row = following[-1]
+            row = following[0]
             seen.add(row.seq)

@@ -8,12 +8,13 @@ from typing import Any
 
 from tdbg.model import Frame, Phase
 from tdbg.query.call_sites import began_inside, function_name, is_variable_after_call
-from tdbg.query.case import Case, InputFact
+from tdbg.query.case import Case
 from tdbg.query.causes import Cause, find_cause
 from tdbg.query.compositions import unfold
 from tdbg.query.coverage import BAD_UNREADABLE, UNREADABLE, Coverage, find_coverage, unseen_before
+from tdbg.query.input_facts import InputFact
 from tdbg.query.program import Op, Program
-from tdbg.query.reach import Reach, find_reach
+from tdbg.query.reach import NOWHERE, Reach, find_reach
 from tdbg.query.rows import Row, Rows
 from tdbg.query.rules import Alert, Health, find_health
 from tdbg.query.trouble import Harmless, Trouble
@@ -21,6 +22,7 @@ from tdbg.store.reader import Trace
 
 NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
 _MOST_ORIGINS = 8
+_HIDDEN = ("where_trap", "clip_after_bad_op")  # bad in the forward pass, where something took it away again
 _OUTSIDE = ("PyFunc", "PyFuncStateless", "EagerPyFunc", "RestoreV2")  # values that TensorFlow did not compute
 
 
@@ -120,6 +122,7 @@ class Verdict:
     more_origins: int = 0  # that are not listed
     health: Health = field(default_factory=Health)
     harmless: Mapping[int, frozenset[int]] = field(default_factory=dict)  # by process: ops whose bad values did no harm
+    harm_begins: Mapping[int, int] = field(default_factory=dict)  # by process: the first event that led to harm
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
@@ -136,6 +139,16 @@ class Verdict:
     def first(self) -> Origin | None:
         """Where the first bad value began."""
         return self.origins[0] if self.origins else None
+
+    @property
+    def is_first_earliest(self) -> bool:
+        """Whether nothing bad began before what is told first."""
+        return all(self.origins[0].row.step <= one.row.step for one in self.origins)
+
+    @property
+    def infinite_results(self) -> tuple[Benign, ...]:
+        """Infinities that no op of the program took in: what it printed, fetched or returned."""
+        return tuple(one for one in self.benign if one.reason == "infinite_result")
 
     @property
     def is_trouble(self) -> bool:
@@ -167,6 +180,7 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
     origins: list[Origin] = []
     benign: list[Benign] = []
     harmless: dict[int, frozenset[int]] = {}
+    harm_begins: dict[int, int] = {}
     for process in sorted(rows.first_bad):
         program = Program(trace, process)
         trouble = Trouble(rows, program, process, coverage.is_partial)
@@ -176,9 +190,12 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
         unseen = unseen_before(rows, trace.processes[process], found[0].step) if found else ""
         if unseen:
             coverage = replace(coverage, notes=(*coverage.notes, unseen))
-        origins += [_origin(trace, rows, program, process, row) for row in found[: 1 if unseen else _MOST_ORIGINS]]
+        chosen = found[: 1 if unseen else _MOST_ORIGINS]
+        origins += [_origin(trace, rows, program, process, row, row.step < found[0].step) for row in chosen]
         benign += [_benign(process, one, program) for one in trouble.harmless]
         harmless[process] = trouble.harmless_ops
+        if trouble.harm_begins is not None:
+            harm_begins[process] = trouble.harm_begins
     first_bad: dict[int, int] = {}
     for origin in origins:
         first_bad[origin.process] = min(origin.row.step, first_bad.get(origin.process, origin.row.step))
@@ -191,16 +208,21 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
         max(0, len(origins) - _MOST_ORIGINS),
         find_health(trace, rows, coverage, ignore, first_bad),
         harmless,
+        harm_begins,
     )
 
 
-def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row) -> Origin:
+def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row, is_beside: bool) -> Origin:
+    """``is_beside``: beside the trouble that is told first, which came later but spoilt the training."""
     case = unfold(Case(trace, rows, program, process, row))
     cause = find_cause(case)
     if cause.name == "unknown":
         cause = began_inside(rows, program, process, row, case.op) or cause
-    reach = find_reach(rows, program, process, row)
+    reach = NOWHERE if is_beside else find_reach(rows, program, process, row)
     kind = _kind(row, case.op, cause)
+    hidden = case.forward_case if case.is_backward and cause.name in _HIDDEN else None
+    if hidden is not None and hidden.row.is_bad and hidden.row.step == row.step:  # it began there, before the gradient
+        row, case = hidden.row, hidden
     task = str(trace.processes[process].info.get("task") or "")
     return Origin(process, kind, row, case.op, case.frame, case.source, cause, tuple(case.inputs), reach, task)
 
@@ -218,7 +240,8 @@ def _kind(row: Row, op: Op, cause: Cause) -> str:
 def _one_for_each_line(origins: list[Origin]) -> list[Origin]:
     """Several processes run the same program; what began at one line in all of them is one story."""
     found: dict[tuple, Origin] = {}
-    for origin in sorted(origins, key=lambda one: (one.row.step, one.process)):
+    several = len({origin.process for origin in origins}) > 1
+    for origin in sorted(origins, key=lambda one: (one.row.step, one.process)) if several else origins:
         place = (origin.frame.file, origin.frame.line) if origin.frame else (origin.process, origin.op.name)
         found.setdefault(place, origin)
     return list(found.values())
@@ -228,6 +251,7 @@ _REASONS = {
     "mask_fill": "infinities of a mask",
     "infinite_initial_value": "an infinite initial value",
     "loss_scale_overflow": "overflow of a scaled loss, whose step is skipped by design",
+    "infinite_result": "an infinity in a result that no op read",
     "healed": "bad values that went no further",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tdbg.model import Phase
 from tdbg.query.causes import Fix
 from tdbg.query.program import joined, short_path
 from tdbg.query.rules import Alert
@@ -18,7 +19,7 @@ def short_lines(verdict: Verdict, width: int = 100) -> list[str]:
             return _short_alerts(verdict, width)
         return [*_clean(verdict), *(f"    note: {text}" for text in verdict.coverage.notes[:3])]
     first = verdict.origins[0]
-    lines = [f"tdbg: {_headline(first, 'first bad value')}", *_place(first, width)]
+    lines = [f"tdbg: {_headline(first, _first_name(verdict))}", *_place(first, width)]
     if first.cause.name != "unknown" or first.cause.reason.startswith("began inside"):
         lines.append(_cut(f"    {first.cause.reason}", width))
         lines += [] if first.inputs else [_cut(f"    {text}", width) for text in first.cause.evidence[:1]]
@@ -47,7 +48,7 @@ def full_lines(verdict: Verdict, width: int = 100) -> list[str]:
     """Every origin with its evidence and fix, what did no harm, and what was not looked at."""
     lines: list[str] = []
     for number, origin in enumerate(verdict.origins, 1):
-        name = "first bad value" if number == 1 else "and, on its own, bad value"
+        name = _first_name(verdict) if number == 1 else "and, on its own, bad value"
         lines += [f"tdbg: {_headline(origin, name)}", *_place(origin, width), *_story(origin), ""]
     if verdict.more_origins:
         lines += [f"    and {verdict.more_origins} more places", ""]
@@ -55,14 +56,21 @@ def full_lines(verdict: Verdict, width: int = 100) -> list[str]:
         lines += [*_alert(alert, width, "and " if number or verdict.origins else ""), *_reasons(alert), ""]
     if not verdict.origins and not verdict.alerts:
         lines += _clean(verdict)
-    lines += [_cut(f"    no harm: {_benign(one)}", width) for one in verdict.benign[:8]]
-    if len(verdict.benign) > 8:
-        lines.append(f"    no harm: {len(verdict.benign) - 8} more places")
+    harmless = [
+        one for one in verdict.benign if verdict.origins or verdict.alerts or one not in verdict.infinite_results
+    ]
+    lines += [f"    no harm: {_benign(one)}" for one in harmless[:8]]
+    if len(harmless) > 8:
+        lines.append(f"    no harm: {len(harmless) - 8} more places")
     lines += [f"    note: {text}" for text in verdict.coverage.notes]
-    lines += [_cut(f"    note: {text}", width) for text in verdict.health.notes()]
+    lines += [f"    note: {text}" for text in verdict.health.notes()]
     while lines and not lines[-1]:
         lines.pop()
     return lines
+
+
+def _first_name(verdict: Verdict) -> str:
+    return "first bad value" if verdict.is_first_earliest else "first bad value that reached the training"
 
 
 def _with_note(lines: list[str], notes: list[str], width: int) -> list[str]:
@@ -71,8 +79,13 @@ def _with_note(lines: list[str], notes: list[str], width: int) -> list[str]:
 
 
 def _clean(verdict: Verdict) -> list[str]:
-    blind = verdict.coverage.blind
-    return [f"tdbg: {blind or f'no bad values found in {verdict.coverage.as_text()}'}"]
+    if verdict.coverage.blind:
+        return [f"tdbg: {verdict.coverage.blind}"]
+    results = verdict.infinite_results
+    if not results:
+        return [f"tdbg: no bad values found in {verdict.coverage.as_text()}"]
+    lines = [f"tdbg: no NaN found in {verdict.coverage.as_text()}, but infinity in a result that no op read"]
+    return lines + [f" -> {_line_of(one)}{one.op.type} → {one.row.bad_text()}" for one in results[:3]]
 
 
 def _short_alerts(verdict: Verdict, width: int) -> list[str]:
@@ -105,7 +118,10 @@ def _headline(origin: Origin, name: str) -> str:
     row = origin.row
     loop = f", iteration {row.iteration}" if row.iteration >= 0 else ""
     where = f"step {row.step}{loop}, event #{row.seq:,}{f' of {origin.task}' if origin.task else ''}"
-    return f"{name} at {where}: {origin.what} → {row.bad_text()}{_PHASE.get(origin.kind, '')}"
+    phase = _PHASE.get(origin.kind, "")
+    if origin.kind == "backward" and origin.op.phase != Phase.BACKWARD:
+        phase = ", hidden from the loss but not from the gradient"
+    return f"{name} at {where}: {origin.what} → {row.bad_text()}{phase}"
 
 
 def _short(fix: Fix) -> str:
@@ -142,8 +158,11 @@ def _story(origin: Origin) -> list[str]:
 
 
 def _benign(one: Benign) -> str:
-    where = f"{short_path(one.frame.file)}:{one.frame.line}  " if one.frame else ""
-    return f"{where}{one.text}"
+    return f"{_line_of(one)}{one.text}"
+
+
+def _line_of(one: Benign) -> str:
+    return f"{short_path(one.frame.file)}:{one.frame.line}  " if one.frame else ""
 
 
 def _cut(text: str, width: int) -> str:

@@ -7,8 +7,10 @@ from tdbg.shell.result import Line, Span
 
 
 def bad_spans(seen: Seen) -> Line:
-    """Empty when nothing is, or nobody has looked."""
+    """Empty when nothing is; where nobody has looked, that is said."""
     numbers = seen.numbers
+    if numbers is None and seen.is_bad is None:
+        return (Span("not looked at", "dim"),)
     if numbers is None:
         return (Span("bad", "nan"),) if seen.is_bad else ()
     counts = (("nan", "nan", numbers.nan), ("-inf", "inf", numbers.neg_inf), ("+inf", "inf", numbers.pos_inf))

@@ -68,6 +68,11 @@ class Engine:
         except Exception as fault:
             if os.environ.get("TDBG_STRICT") == "1":
                 raise
+            from tdbg.store.damage import damage_in
+
+            damage = damage_in(fault)
+            if damage is not None:
+                return error(damage)
             place = traceback.extract_tb(fault.__traceback__)[-1]
             where = f"{Path(place.filename).name}:{place.lineno}"
             return error(f"this is a fault of tdbg itself ({type(fault).__name__} in {where}): {fault}")

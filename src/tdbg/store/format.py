@@ -17,6 +17,8 @@ Layout
         tensors-000001.crc32            ... and the checksum of the Parquet file ...
         tensors-000002.arrows           ... or still hot
         values-000001.blob              full tensors
+        ring.bin  ring-values.bin       the last events of a process that keeps only those, and which values are theirs
+                                        (native/record.py, store/ring_values.py); gone when it ends by itself
         end.json                        ended (ns), rows (written, per table), lost (not written, per table), and what
                                         the recorder adds, such as stopped (why recording ended before the program) and
                                         unwritten (events after that); while it is missing the process runs, or it died
@@ -85,9 +87,9 @@ Tables
 
 Types are in SCHEMAS. Times are nanoseconds since the epoch. Numbers that name rows (op, graph, stack, ...) are unique
 within a process, not across processes; readers add a column ``process``. -1 means none. No column holds nulls, but for
-the counts and statistics of a tensor that were not computed (NUMBER_COLUMNS), and columns that an older tdbg did not
-write yet. SCHEMAS is in reading order: a row refers to rows of its own table and of tables further down, and those
-reach the disk first (by the same ``flush`` at the latest). So whoever reads a trace that grows reads in this order.
+the counts and statistics of a tensor that were not computed (NUMBER_COLUMNS). SCHEMAS is in reading order: a row refers
+to rows of its own table and of tables further down, and those reach the disk first (by the same ``flush`` at the
+latest). So whoever reads a trace that grows reads in this order.
 
 ``tensors``: one tensor that was looked at.
     seq         position among all events of the process, over all threads; rows are nearly, not strictly, in its order
@@ -150,8 +152,9 @@ Versions
 ========
 
 ``version`` grows when something that an older reader relies on changes or goes; a new table, column, key or rollup does
-not count, for readers ignore what they do not know and give null for what is not there. A reader reads every version
-up to its own. Of a newer one it reads nothing, and says which version the trace has and how to get a newer tdbg.
+not count, for readers ignore what they do not know, and give -1, an empty text or an empty list for what is not there.
+A reader reads every version up to its own. Of a newer one it reads nothing, and says which version the trace has and
+how to get a newer tdbg.
 """
 
 from __future__ import annotations

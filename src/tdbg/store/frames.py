@@ -9,6 +9,9 @@ from typing import BinaryIO, NamedTuple
 
 from tdbg.store.format import ALIGNMENT, CRC_FROM, HEADER, MAGIC
 
+MOST_BYTES = 1 << 32  # of a payload
+_CHUNK = 1 << 20
+
 
 class Frame(NamedTuple):
     """One whole frame whose checksum is right."""
@@ -41,21 +44,21 @@ def frame_parts(kind: int, rows: int, payload: bytes | memoryview, position: int
     return [HEADER.pack(MAGIC, crc, kind, rows, size, position), payload, padding]
 
 
-def read_frames(file: BinaryIO, start: int = 0) -> Iterator[Frame | Gap]:
-    """Frames from ``start`` to the end of the file as it is now; damage between two whole frames comes as a Gap."""
+def read_frames(file: BinaryIO, start: int = 0, most: int = MOST_BYTES) -> Iterator[Frame | Gap]:
+    """Frames with payloads of at most ``most`` bytes, from ``start`` to the end of the file as it is now; damage
+    between two whole frames comes as a Gap."""
     position = start
     while True:
         file.seek(position)
         header = file.read(HEADER.size)
         if not header:
             return
-        frame = _check(header, file, position)
+        frame = _check(header, file, position, most)
         if frame is None:
-            file.seek(position)
-            rest = file.read()
-            frame = _next_whole(rest, position)
+            end = os.fstat(file.fileno()).st_size
+            frame = _next_whole(file, position + 1, end, most)
             if frame is None:
-                yield Gap(position, position + len(rest), is_tail=True)
+                yield Gap(position, end, is_tail=True)
                 return
             yield Gap(position, frame.position, is_tail=False)
         yield frame
@@ -65,13 +68,13 @@ def read_frames(file: BinaryIO, start: int = 0) -> Iterator[Frame | Gap]:
 def read_frame_at(file: BinaryIO, position: int) -> Frame | None:
     """The frame that begins at ``position``, or None when there is no whole one."""
     file.seek(position)
-    return _check(file.read(HEADER.size), file, position)
+    return _check(file.read(HEADER.size), file, position, MOST_BYTES)
 
 
-def _check(header: bytes, file: BinaryIO, position: int) -> Frame | None:
+def _check(header: bytes, file: BinaryIO, position: int, most: int) -> Frame | None:
     """The frame whose header was just read from ``position``; ``file`` stands behind that header."""
     size = _payload_size(header, position)
-    if size is None:
+    if size is None or size > most:
         return None
     padded = size + -size % ALIGNMENT
     # A damaged length may claim anything, so see how much there is before reserving memory for it.
@@ -80,19 +83,24 @@ def _check(header: bytes, file: BinaryIO, position: int) -> Frame | None:
     return _verified(header, memoryview(file.read(padded)), size, position)
 
 
-def _next_whole(data: bytes, base: int) -> Frame | None:
-    """The first frame after the beginning of ``data`` that verifies; ``base`` is where ``data`` lies in its file."""
-    view = memoryview(data)
-    at = data.find(MAGIC, 1)
-    while at >= 0:
-        header = data[at : at + HEADER.size]
-        size = _payload_size(header, base + at)
-        if size is not None:
-            body = at + HEADER.size
-            frame = _verified(header, view[body : body + size + -size % ALIGNMENT], size, base + at)
+def _next_whole(file: BinaryIO, position: int, end: int, most: int) -> Frame | None:
+    """The first frame from ``position`` on that verifies. A file may be a hole of any length, which is passed over."""
+    while position < end:
+        try:
+            position = file.seek(position, os.SEEK_DATA)
+        except OSError:  # nothing but a hole follows
+            return None
+        data = file.read(min(_CHUNK, end - position))
+        if len(data) < len(MAGIC):
+            return None
+        at = data.find(MAGIC)
+        while at >= 0:
+            file.seek(position + at)
+            frame = _check(file.read(HEADER.size), file, position + at, most)
             if frame is not None:
                 return frame
-        at = data.find(MAGIC, at + 1)
+            at = data.find(MAGIC, at + 1)
+        position += len(data) - len(MAGIC) + 1
     return None
 
 

@@ -12,6 +12,8 @@ from tdbg.store.format import KIND_BATCH, KIND_SCHEMA
 from tdbg.store.frames import frame_parts
 from tdbg.store.own_files import OwnFile, open_high
 
+_MOST_BATCH_BYTES = 64 << 20
+
 
 class HotFile:
     """Appends whole frames; a write that fails leaves the file as it was before, and raises OSError."""
@@ -39,6 +41,11 @@ class HotFile:
     def write_batch(self, batch: pa.RecordBatch) -> None:
         if self.size == 0:
             self.write(KIND_SCHEMA, 0, memoryview(batch.schema.serialize()))
+        if batch.nbytes > _MOST_BATCH_BYTES and batch.num_rows > 1:  # readers refuse what is larger than they expect
+            half = batch.num_rows // 2
+            self.write_batch(batch.slice(0, half))
+            self.write_batch(batch.slice(half))
+            return
         self.write(KIND_BATCH, batch.num_rows, memoryview(batch.serialize()))
 
     def _write_all(self, parts: list[bytes | memoryview], position: int) -> int:

@@ -17,6 +17,7 @@ from tdbg.store import rollup
 from tdbg.store.format import SCHEMAS
 from tdbg.store.segments import HotState, Segment, matches_checksum, read_hot
 from tdbg.store.side_by_side import side_by_side
+from tdbg.store.soundness import check_sealed_file, sound_rows
 
 _MOST_CHUNKS = 64  # of a small table; each costs as much as many rows
 
@@ -32,9 +33,10 @@ class Known:
         self._lock, self._looking = threading.RLock(), threading.Lock()
 
     def is_intact(self, segment: Segment) -> bool:
-        """Whether a sealed file is bit for bit what was written. OSError when it cannot be read."""
+        """Whether a sealed file is bit for bit what was written. OSError or ValueError when it cannot be read."""
         found = self._is_intact.get(segment.path)
         if found is None:
+            check_sealed_file(segment.path)
             found = self._is_intact[segment.path] = matches_checksum(segment)
         return found
 
@@ -48,7 +50,7 @@ class Known:
     def _try(self, segment: Segment) -> None:
         try:
             self.is_intact(segment)
-        except OSError:  # whoever needs it is told
+        except (OSError, ValueError):  # whoever needs it is told
             return
 
     def rollup(self, kind: str, segments: Sequence[Segment], make: Callable[[Segment], pa.Table]) -> pa.Table:
@@ -68,11 +70,13 @@ class Known:
         """Of a table that is never sealed; reads what has been added since. FileNotFoundError when it is gone."""
         with self._lock:
             state, rows = self._small.get(segment.path, (HotState(), SCHEMAS[segment.table].empty_table()))
-            if os.path.getsize(segment.path) < state.end:  # it is another file
+            if os.lstat(segment.path).st_size < state.end:  # it is another file
                 state, rows = HotState(), SCHEMAS[segment.table].empty_table()
             new = list(read_hot(segment, state))
             if new:
                 rows = pa.concat_tables([rows, pa.Table.from_batches(new, rows.schema)])
                 rows = rows.combine_chunks() if rows.column(0).num_chunks > _MOST_CHUNKS else rows
+                rows, unsound = sound_rows(segment.table, rows)
+                state.unsound += unsound
             self._small[segment.path] = state, rows
             return state, rows

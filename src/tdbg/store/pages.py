@@ -18,8 +18,9 @@ import numpy as np
 import pyarrow as pa
 
 from tdbg.store.format import SCHEMAS
-from tdbg.store.segments import Segment, columns_of, conform, open_sealed
+from tdbg.store.segments import UNREADABLE, Segment, columns_of, open_sealed
 from tdbg.store.side_by_side import side_by_side
+from tdbg.store.soundness import conform
 from tdbg.store.tables import ProcessTables
 
 _MOST_PARTS = 16  # columns of pages that are remembered, of at most 0.5 MB each
@@ -90,7 +91,7 @@ class Pages:
             try:
                 with open_sealed(segment) as file:
                     return _row_groups(segment, file.metadata, first)
-            except (pa.ArrowException, OSError) as error:
+            except UNREADABLE as error:
                 self._tables.cannot_read(segment.path, error)
                 return []
         rows = self._tables.segment_rows(segment, SCHEMAS["tensors"].names)
@@ -200,7 +201,7 @@ class Pages:
             with contextlib.ExitStack() as stack:
                 segment = together[0].segment
                 file = None
-                with contextlib.suppress(pa.ArrowException, OSError):
+                with contextlib.suppress(*UNREADABLE):
                     file = stack.enter_context(open_sealed(segment)) if segment is not None else None
                 return [function(page, file) for page in together]
 
@@ -236,7 +237,7 @@ class Pages:
                     return conform(
                         self._open(segment).read_row_group(page.group, list(columns), use_threads=False), wanted
                     )
-        except (pa.ArrowException, OSError) as error:
+        except UNREADABLE as error:
             self._tables.cannot_read(segment.path, error)
         self.damaged.add(segment.path.name)
         return _lost(page.rows, wanted)

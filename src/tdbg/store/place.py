@@ -6,13 +6,14 @@ Loads neither Arrow nor numpy: ``tdbg run`` asks before the user's program begin
 from __future__ import annotations
 
 import contextlib
-import json
+import glob
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from tdbg.errors import TdbgError
+from tdbg.store.plain_files import read_json
 
 _HOW = "-o or tdbg.enable(output=...)"
 
@@ -76,10 +77,28 @@ def _is_empty_folder(path: Path) -> bool:
 
 def _is_trace(path: Path) -> bool:
     try:
-        content = json.loads((path / "trace.json").read_text(encoding="utf-8"))
+        content = read_json(path / "trace.json")
     except (OSError, ValueError):
         return False
-    return isinstance(content, dict) and content.get("format") == "tdbg"
+    return content.get("format") == "tdbg"
+
+
+def _remove_abandoned(output: Path) -> None:
+    """What is left of tries whose processes were killed."""
+    for part in output.parent.glob(f"{glob.escape(output.name)}.*.part"):
+        pid = part.name.removesuffix(".part").rpartition(".")[2]
+        if pid.isdigit() and not _is_alive(int(pid)) and not part.is_symlink():
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 @contextlib.contextmanager
@@ -87,6 +106,7 @@ def whole_or_not_at_all(output: Path) -> Iterator[Path]:
     """A folder to write a new trace into; when the block ends well it becomes ``output``, which must not exist, else it
     is removed. An OSError becomes a TdbgError."""
     part = output.with_name(f"{output.name}.{os.getpid()}.part")
+    _remove_abandoned(output)
     try:
         yield part
         os.rename(part, output)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from dataclasses import dataclass, field
@@ -10,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tdbg.errors import TdbgError
-from tdbg.store.format import END_JSON, NAME, PROCESS_JSON, TRACE_JSON, VERSION
+from tdbg.plain_text import plain
+from tdbg.store.format import END_JSON, NAME, PROCESS_JSON, SCHEMAS, TRACE_JSON, VERSION
+from tdbg.store.plain_files import is_plain_folder, read_json
 
 _START_TOLERANCE = 5.0  # seconds; the kernel tells the boot time in whole seconds, and clocks are adjusted
 
@@ -48,31 +49,33 @@ class ProcessInfo:
         counts = (self.end or {}).get(name)
         if not isinstance(counts, dict):
             return {}
-        return {table: count for table, count in counts.items() if isinstance(count, int)}
+        return {table: count for table, count in counts.items() if table in SCHEMAS and isinstance(count, int)}
 
     def refresh(self) -> None:
         """Looks again whether the process has ended."""
-        if self.end is None and (self.folder / END_JSON).exists():
+        if self.end is None and os.path.lexists(self.folder / END_JSON):
             self.end = self._read(END_JSON)
 
     def _read(self, file: str) -> dict[str, Any]:
         try:
-            return _read_json(self.folder / file)
+            said = read_json(self.folder / file)
+            wrong = sorted(key for key, value in said.items() if not _is_as_expected(key, value))
+            if wrong:
+                self._note(f"{self.name}/{file} says nothing that can be used of {', '.join(wrong)}.")
+            return {key: value for key, value in said.items() if key not in wrong and value is not None}
         except (OSError, ValueError) as error:
-            sentence = f"{self.name}/{file} cannot be read ({error}); what it said is unknown."
-            if sentence not in self.problems:
-                self.problems.append(sentence)
+            self._note(f"{self.name}/{file} cannot be read ({error}); what it said is unknown.")
             return {}
+
+    def _note(self, sentence: str) -> None:
+        if sentence not in self.problems:
+            self.problems.append(sentence)
 
 
 def find_processes(trace: Path, known: list[ProcessInfo]) -> list[ProcessInfo]:
     """The processes of a trace, those already known first and in place, new ones by the time they began."""
     seen = {process.folder for process in known}
-    new = [
-        ProcessInfo(0, folder, {})
-        for folder in trace.iterdir()
-        if folder not in seen and (folder / PROCESS_JSON).exists()
-    ]
+    new = [ProcessInfo(0, folder, {}) for folder in trace.iterdir() if folder not in seen and _is_process(folder)]
     for process in new:
         process.info = process._read(PROCESS_JSON) or _info_from_name(process.name)
     new.sort(key=lambda process: (_as_int(process.info.get("started")), process.name))
@@ -83,11 +86,16 @@ def find_processes(trace: Path, known: list[ProcessInfo]) -> list[ProcessInfo]:
     return processes
 
 
+def _is_process(folder: Path) -> bool:
+    is_named = plain(folder.name) == folder.name
+    return is_named and is_plain_folder(folder) and os.path.lexists(folder / PROCESS_JSON)
+
+
 def check_version(trace: Path) -> None:
     """TdbgError unless ``trace.json`` says that this is a trace that this tdbg can read."""
     path = trace / TRACE_JSON
     try:
-        content = _read_json(path)
+        content = read_json(path)
     except FileNotFoundError:
         raise TdbgError(
             f"This folder is no tdbg trace (it has no {TRACE_JSON}); record one with: tdbg run train.py  ({trace})"
@@ -107,18 +115,40 @@ def check_version(trace: Path) -> None:
         )
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    content = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(content, dict):
-        raise ValueError("it holds no JSON object")
-    return content
-
-
 def _info_from_name(name: str) -> dict[str, Any]:
     """A folder is named HOST-PID-STARTED, which saves the essentials when process.json is damaged."""
     host, _, rest = name.rpartition("-")
     host, _, pid = host.rpartition("-")
     return {"host": host, "pid": _as_int(pid), "started": _as_int(rest)}
+
+
+_NUMBERS = frozenset(["pid", "started", "ended", "ring", "events", "dropped", "values_dropped", "waits", "unwritten"])
+_TEXTS = frozenset(["host", "mode", "how", "stopped", "cluster", "task"])
+_COUNTS = frozenset(["rows", "lost", "faults"])
+_MOST_NUMBER = 1 << 62
+
+
+def _is_as_expected(key: str, value: Any) -> bool:
+    """Whether what a process said of itself is of the kind that readers rely on; it need not be said."""
+    if value is None:
+        return True
+    if key in _NUMBERS:
+        return _is_count(value)
+    if key in _TEXTS:
+        return isinstance(value, str)
+    if key == "argv":
+        return isinstance(value, list) and all(isinstance(word, str) for word in value)
+    if key in _COUNTS:
+        return isinstance(value, dict) and all(map(_is_count, value.values()))
+    if key in ("versions", "filters"):
+        return isinstance(value, dict) and all(isinstance(text, str | None) for text in value.values())
+    if key == "steps":
+        return isinstance(value, list) and len(value) == 3 and all(one is None or _is_count(one) for one in value)
+    return True
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and -1 <= value <= _MOST_NUMBER
 
 
 def _as_int(value: object) -> int:

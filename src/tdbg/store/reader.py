@@ -12,6 +12,7 @@ import pyarrow as pa
 from tdbg.errors import TdbgError
 from tdbg.store import rollup
 from tdbg.store.format import SCHEMAS
+from tdbg.store.plain_files import is_plain_file
 from tdbg.store.process import ProcessInfo, check_version, find_processes
 from tdbg.store.tables import ProcessTables
 
@@ -156,7 +157,7 @@ class Trace:
         total = 0
         for path in self.path.rglob("*"):
             try:
-                total += path.stat().st_size if path.is_file() else 0
+                total += path.lstat().st_size if is_plain_file(path) else 0
             except OSError:
                 continue
         return total

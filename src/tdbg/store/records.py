@@ -38,6 +38,10 @@ class Decoder:
             batches.update(self._calls(calls, is_last))
         return batches
 
+    def forget_values(self, before: int) -> None:
+        """Values of events that a ring has overwritten: no record with their tokens comes any more."""
+        self._values = {token: value for token, value in self._values.items() if token >= before}
+
     def _tensors(self, rows: np.ndarray) -> Columns:
         columns: Columns = {"seq": rows["ready"].astype(np.int64) - 1}
         columns.update((name, np.ascontiguousarray(rows[name])) for name in _PLAIN)

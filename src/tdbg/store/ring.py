@@ -5,6 +5,7 @@ A process that ends by itself writes these rows to segments and removes the file
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,12 @@ from tdbg.native.record import (
     RING_MAGIC,
     RING_VERSION,
 )
+from tdbg.store import ring_values
 from tdbg.store.format import END_JSON, SCHEMAS
+from tdbg.store.plain_files import is_plain_file, open_plain
 from tdbg.store.records import Decoder
 
+_MOST_RECORDS = 1 << 23
 _TABLES = frozenset(["tensors", "executions", "ends"])
 
 
@@ -32,7 +36,7 @@ def read(folder: Path, table: str) -> pa.Table | None:
         records = _whole(_slots(folder))
     except (OSError, ValueError):
         return None
-    columns = Decoder().decode(records.tobytes(), {}, is_last=True).get(table)
+    columns = Decoder().decode(records.tobytes(), ring_values.read(folder), is_last=True).get(table)
     if columns is None:
         return None
     schema = SCHEMAS[table]
@@ -54,12 +58,12 @@ def problems(folder: Path) -> list[str]:
 
 
 def _is_left(folder: Path) -> bool:
-    return (folder / RING_FILE).exists() and not (folder / END_JSON).exists()
+    return os.path.lexists(folder / RING_FILE) and not is_plain_file(folder / END_JSON)
 
 
 def _slots(folder: Path) -> np.ndarray:
     """All records as they lie in the file; ValueError when it is no ring that this version can read."""
-    with open(folder / RING_FILE, "rb") as file:
+    with open_plain(folder / RING_FILE) as file:
         header = file.read(RING_HEADER_BYTES)
         if len(header) < RING_HEADER_BYTES:
             raise ValueError("it is shorter than its header")
@@ -68,10 +72,12 @@ def _slots(folder: Path) -> np.ndarray:
             raise ValueError("it is no ring file")
         if version != RING_VERSION or record_bytes != RECORD.itemsize:
             raise ValueError(f"it is of version {version}, and this tdbg reads version {RING_VERSION}")
-        slots = np.fromfile(file, RECORD, count=-1)
-    if len(slots) != capacity:
-        raise ValueError(f"it holds {len(slots)} records and should hold {capacity}")
-    return slots
+        held, rest = divmod(os.fstat(file.fileno()).st_size - RING_HEADER_BYTES, RECORD.itemsize)
+        if held != capacity or rest:
+            raise ValueError(f"it holds {held} records and should hold {capacity}")
+        if held > _MOST_RECORDS:
+            raise ValueError(f"it holds {held:,} records, and at most {_MOST_RECORDS:,} are read")
+        return np.fromfile(file, RECORD, count=held)
 
 
 def _is_whole(slots: np.ndarray) -> np.ndarray:

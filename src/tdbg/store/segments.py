@@ -7,15 +7,28 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from tdbg.store.format import KIND_BATCH, KIND_SCHEMA, SCHEMAS, checksum_name, hot_name, parse_name, sealed_name
 from tdbg.store.frames import Gap, read_frames
+from tdbg.store.plain_files import open_plain, read_plain
+from tdbg.store.soundness import (
+    MOST_BATCH_BYTES,
+    check_footer,
+    check_key,
+    check_sealed_file,
+    conform,
+    read_batch,
+    read_schema,
+)
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
+
+UNREADABLE = (pa.ArrowException, OSError, ValueError, EOFError, OverflowError)  # how a damaged file shows itself
+_MOST_CHECKSUM = 64  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +53,15 @@ class Segment:
 class HotState:
     """How far a hot file has been read; reading goes on from here when the file has grown.
 
-    ``lost`` counts the damaged bytes passed over, ``tail`` the bytes after the last whole frame.
+    ``lost`` counts the damaged bytes passed over, ``tail`` the bytes after the last whole frame, ``unsound`` the rows
+    that contradict others of their table.
     """
 
     end: int = 0
     rows: int = 0
     lost: int = 0
     tail: int = 0
+    unsound: int = 0
     schema: pa.Schema | None = None
 
 
@@ -68,43 +83,34 @@ def list_segments(folder: Path) -> dict[str, list[Segment]]:
 
 def read_hot(segment: Segment, state: HotState) -> Iterator[pa.RecordBatch]:
     """The batches of a hot file that lie beyond ``state``, which moves along. FileNotFoundError once it is sealed."""
-    with open(segment.path, "rb") as file:
+    table = SCHEMAS[segment.table]
+    with open_plain(segment.path) as file:
         state.tail = 0
-        for frame in read_frames(file, state.end):
+        for frame in read_frames(file, state.end, MOST_BATCH_BYTES):
             if isinstance(frame, Gap):
                 if frame.is_tail:
                     state.tail = frame.size
                     return
                 state.lost += frame.size
             elif frame.kind == KIND_SCHEMA:
-                state.schema = pa.ipc.read_schema(pa.py_buffer(frame.payload))
+                state.schema = read_schema(frame.payload, table)
+                if state.schema is None:
+                    state.lost += frame.end - frame.position
             elif frame.kind == KIND_BATCH:
-                batch = _decode(frame.payload, state.schema)
+                batch = read_batch(frame.payload, state.schema, table)
                 if batch is None:
                     state.lost += frame.end - frame.position
                 else:
                     state.rows += batch.num_rows
                     state.end = frame.end
-                    yield conform(batch, SCHEMAS[segment.table])
+                    yield batch
             state.end = frame.end
-
-
-def _decode(payload: memoryview, schema: pa.Schema | None) -> pa.RecordBatch | None:
-    """None when the batch cannot be what was written: its schema is lost, or its buffers contradict each other."""
-    if schema is None:
-        return None
-    try:
-        batch = pa.ipc.read_record_batch(pa.py_buffer(payload), schema)
-        batch.validate(full=True)
-    except (pa.ArrowException, OSError):
-        return None
-    return batch
 
 
 def checksum(path: Path) -> str:
     """What the ``.crc32`` file of a sealed segment holds."""
     crc = 0
-    with open(path, "rb") as file:
+    with open_plain(path) as file:
         while chunk := file.read(1 << 20):
             crc = zlib.crc32(chunk, crc)
     return f"{crc:08x}"
@@ -113,16 +119,36 @@ def checksum(path: Path) -> str:
 def matches_checksum(segment: Segment) -> bool:
     """Whether a sealed segment is bit for bit what was sealed; True where no checksum is left to tell."""
     try:
-        stated = (segment.folder / checksum_name(segment.table, segment.number)).read_bytes().strip()
+        stated = read_plain(segment.folder / checksum_name(segment.table, segment.number), _MOST_CHECKSUM).strip()
     except OSError:
         return True
     return len(stated) != 8 or stated == checksum(segment.path).encode()
 
 
 def open_sealed(segment: Segment) -> ParquetFile:
+    """One of UNREADABLE when it cannot be read, or not safely."""
+    schema = SCHEMAS[segment.table]
+    file = open_parquet(segment.path, schema)
+    try:
+        check_key(file.schema_arrow, schema)
+    except ValueError:
+        file.close()
+        raise
+    return file
+
+
+def open_parquet(path: Path, wanted: pa.Schema) -> ParquetFile:
+    """The same of any Parquet file of a trace with these columns, of which some may be missing."""
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(segment.path, page_checksum_verification=True)
+    check_sealed_file(path)
+    file = pq.ParquetFile(path, page_checksum_verification=True)
+    try:
+        check_footer(file, wanted)
+    except ValueError:
+        file.close()
+        raise
+    return file
 
 
 def read_sealed(file: ParquetFile, wanted: pa.Schema) -> pa.Table:
@@ -130,20 +156,8 @@ def read_sealed(file: ParquetFile, wanted: pa.Schema) -> pa.Table:
     present = set(file.schema_arrow.names)
     rows = file.read(columns=[name for name in wanted.names if name in present])
     if not rows.column_names:
-        rows = pa.table({"": pa.nulls(file.metadata.num_rows)})
+        rows = file.read(columns=file.schema_arrow.names[:1])
     return conform(rows, wanted)
-
-
-def conform(rows: Any, wanted: pa.Schema) -> Any:
-    """A batch or table with exactly the wanted columns; one that an older version did not write yet is all null."""
-    if rows.schema.equals(wanted):
-        return rows
-    arrays = []
-    for field in wanted:
-        at = rows.schema.get_field_index(field.name)
-        column = rows.column(at) if at >= 0 else pa.nulls(rows.num_rows, field.type)
-        arrays.append(column if column.type == field.type else column.cast(field.type))
-    return type(rows).from_arrays(arrays, schema=wanted)
 
 
 def columns_of(table: str, columns: Sequence[str]) -> pa.Schema:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 import pyarrow as pa
 
 from tdbg.errors import TdbgError
-from tdbg.store.format import SCHEMAS
+from tdbg.store.format import NUMBER_COLUMNS, SCHEMAS
+from tdbg.store.soundness import none_of
 from tdbg.store.tables import ProcessTables
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ def connect(processes: Sequence[ProcessTables]) -> duckdb.DuckDBPyConnection:
             files, in_memory = tables.sources(table)
             if files:
                 allowed += map(str, files)
-                names = ", ".join(_quoted(str(file)) for file in files)
-                selects.append(_select(table, tables.process.index, f"read_parquet([{names}])", _columns(files[0])))
+                for columns, alike in _by_columns(files).items():
+                    names = ", ".join(_quoted(str(file)) for file in alike)
+                    selects.append(_select(table, tables.process.index, f"read_parquet([{names}])", columns))
             if in_memory:
                 name = f"_hot_{table}_{tables.process.index}"
                 connection.register(name, pa.concat_tables(in_memory))
@@ -82,15 +84,35 @@ def record_batches(
 
 def _select(table: str, process: int, source: str, present: Sequence[str] | None = None) -> str:
     """One process's rows; ``present`` are the columns that its version of tdbg wrote (None: all)."""
-    names = SCHEMAS[table].names
-    columns = ", ".join(f'"{name}"' if present is None or name in present else f'NULL AS "{name}"' for name in names)
-    return f"SELECT {process}::INTEGER AS process, {columns} FROM {source}"
+    columns = ", ".join(_column(field, present) for field in SCHEMAS[table])
+    where = " WHERE seq IS NOT NULL" if present is not None and "seq" in present else ""
+    return f"SELECT {process}::INTEGER AS process, {columns} FROM {source}{where}"
 
 
-def _columns(file: Path) -> list[str]:
+def _column(field: pa.Field, present: Sequence[str] | None) -> str:
+    """A cell is never NULL where readers rely on one; an expression around ``seq`` would keep the engine from passing
+    over row groups, so rows without one are left out instead."""
+    name = f'"{field.name}"'
+    if field.name in NUMBER_COLUMNS:
+        return name if present is None or field.name in present else f"NULL AS {name}"
+    none = _literal(none_of(field.type))
+    if present is not None and field.name not in present:
+        return f"{none} AS {name}"
+    return name if present is None or field.name == "seq" else f"coalesce({name}, {none}) AS {name}"
+
+
+def _literal(none: Any) -> str:
+    return "''" if none == "" else "false" if none is False else str(none)
+
+
+def _by_columns(files: Sequence[Path]) -> dict[tuple[str, ...], list[Path]]:
+    """Files with the same columns together; versions of tdbg differ in them."""
     import pyarrow.parquet as pq
 
-    return pq.read_schema(file).names
+    found: dict[tuple[str, ...], list[Path]] = {}
+    for file in files:
+        found.setdefault(tuple(pq.read_schema(file).names), []).append(file)
+    return found
 
 
 def _quoted(text: str) -> str:

@@ -11,25 +11,27 @@ import pyarrow as pa
 
 from tdbg.model import Flag
 from tdbg.store import ring, rollup
+from tdbg.store.damage import reason_of
 from tdbg.store.format import SCHEMAS, SEALED_TABLES, rollup_name
 from tdbg.store.known import Known
+from tdbg.store.plain_files import is_plain_file
 from tdbg.store.process import ProcessInfo
 from tdbg.store.segments import (
+    UNREADABLE,
     HotState,
     Segment,
     columns_of,
-    conform,
     list_segments,
+    open_parquet,
     open_sealed,
     read_hot,
     read_sealed,
 )
+from tdbg.store.soundness import conform
 
 # Further sources of rows in a process's folder, such as a ring file: each takes the folder and a table's name, and
 # gives rows that no segment holds, or None.
 EXTRA_ROWS: list[Callable[[Path, str], pa.Table | None]] = [ring.read]
-
-_UNREADABLE = (pa.ArrowException, OSError)
 
 
 class ProcessTables:
@@ -102,6 +104,8 @@ class ProcessTables:
             file = f"{self.process.name}/{path.name}"
             if state.lost:
                 found.append(f"{state.lost} bytes in the middle of {file} are damaged; the rows there are not shown.")
+            if state.unsound:
+                found.append(f"{state.unsound} rows of {file} contradict others; what they refer to is left out.")
             if state.tail and not is_running:
                 found.append(f"The last {state.tail} bytes of {file} are no whole batch and are not shown.")
         return found + self._missing(counts)
@@ -139,6 +143,9 @@ class ProcessTables:
                 state, rows = self._hot_rows(segment)
             except FileNotFoundError:
                 return self.segment_rows(segment.sealed(), columns)
+            except OSError as error:
+                self.cannot_read(segment.path, error)
+                return SCHEMAS[segment.table].empty_table().select(columns)
             self._hot[segment.path] = state
             return rows.select(columns)
         if not self.is_sound(segment):
@@ -146,7 +153,7 @@ class ProcessTables:
         try:
             with open_sealed(segment) as file:
                 return read_sealed(file, columns_of(segment.table, columns))
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             self.cannot_read(segment.path, error)
             return SCHEMAS[segment.table].empty_table().select(columns)
 
@@ -168,13 +175,15 @@ class ProcessTables:
             except FileNotFoundError:
                 del self._hot[segment.path]
                 return self._segment_count(segment.sealed())
+            except OSError as error:
+                self.cannot_read(segment.path, error)
             return state.rows
         if segment.path not in self.known.sealed_rows:
             self._hot.pop(segment.path.with_suffix(".arrows"), None)
             try:
                 with open_sealed(segment) as file:
                     self.known.sealed_rows[segment.path] = file.metadata.num_rows
-            except _UNREADABLE as error:
+            except UNREADABLE as error:
                 self.cannot_read(segment.path, error)
                 return 0
         return self.known.sealed_rows[segment.path]
@@ -184,7 +193,7 @@ class ProcessTables:
         path = segment.path
         try:
             is_intact = self.known.is_intact(segment)
-        except OSError as error:
+        except UNREADABLE as error:
             self.cannot_read(path, error)
             return False
         if not is_intact:
@@ -195,20 +204,21 @@ class ProcessTables:
     def _segment_rollup(self, segment: Segment, kind: str) -> pa.Table:
         stored = self._stored_rollup(segment, kind, rollup.schema(kind).names)
         if stored is not None:
-            return conform(stored, rollup.schema(kind))
+            return stored
         return rollup.roll_up(self.segment_rows(segment, rollup.SOURCE_COLUMNS), kind)
 
     def _stored_rollup(self, segment: Segment, kind: str, columns: list[str]) -> pa.Table | None:
         path = self.folder / rollup_name(segment.table, segment.number, kind)
-        if not segment.is_sealed or not path.exists():
+        if not segment.is_sealed or not is_plain_file(path):
             return None
-        import pyarrow.parquet as pq
-
         try:
-            with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            with open_parquet(path, rollup.schema(kind)) as file:
                 is_complete = set(columns) <= set(file.schema_arrow.names)  # not as an older tdbg wrote it
-                return file.read(columns=columns) if is_complete else None
-        except _UNREADABLE as error:
+                if not is_complete:
+                    return None
+                wanted = pa.schema([rollup.schema(kind).field(name) for name in columns])
+                return conform(file.read(columns=columns), wanted)
+        except UNREADABLE as error:
             self.cannot_read(path, error)
             return None
 
@@ -228,14 +238,13 @@ class ProcessTables:
                     conform(file.read_row_group(group), SCHEMAS["tensors"])
                     for group in _groups_with(file.metadata, seq)
                 ]
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             self.cannot_read(segment.path, error)
             return None
         return _row_with_seq(pa.concat_tables(groups), seq) if groups else None
 
     def cannot_read(self, path: Path, error: Exception) -> None:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        self._unreadable[path] = f"{self.process.name}/{path.name} cannot be read and is left out ({reason})."
+        self._unreadable[path] = f"{self.process.name}/{path.name} cannot be read and is left out ({reason_of(error)})."
 
 
 def _stopped_early(process: ProcessInfo, lost: int) -> str:

@@ -8,7 +8,9 @@ import pyarrow as pa
 
 from tdbg.store.format import KIND_SCHEMA, SCHEMAS
 from tdbg.store.frames import read_frame_at
-from tdbg.store.segments import HotState, Segment, list_segments, open_sealed, read_hot, read_sealed
+from tdbg.store.plain_files import open_plain
+from tdbg.store.segments import UNREADABLE, HotState, Segment, list_segments, open_sealed, read_hot, read_sealed
+from tdbg.store.soundness import read_schema
 from tdbg.store.tables import ProcessTables
 
 # Per process folder and table: segment number, bytes read of its hot file, rows read of it. Plain JSON, so that it can
@@ -56,23 +58,25 @@ def _read_segment(segment: Segment, end: int, rows: int) -> tuple[int, int, list
             return state.end, state.rows, batches
         except FileNotFoundError:
             segment = segment.sealed()
+        except OSError:
+            return end, rows, []
     try:
         with open_sealed(segment) as file:
             if file.metadata.num_rows <= rows:
                 return end, rows, []
             table = read_sealed(file, SCHEMAS[segment.table])
-    except (pa.ArrowException, OSError):
+    except UNREADABLE:
         return end, rows, []
     # Sealing keeps the order of rows, so those already given are the first ones.
     return end, len(table), table.slice(rows).to_batches()
 
 
 def _schema(segment: Segment) -> pa.Schema | None:
-    with open(segment.path, "rb") as file:
+    with open_plain(segment.path) as file:
         frame = read_frame_at(file, 0)
     if frame is None or frame.kind != KIND_SCHEMA:
         return None
-    return pa.ipc.read_schema(pa.py_buffer(frame.payload))
+    return read_schema(frame.payload, SCHEMAS[segment.table])
 
 
 def _with_process(batch: pa.RecordBatch, index: int) -> pa.RecordBatch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +17,15 @@ from tdbg.model import DType
 from tdbg.store.format import KIND_VALUE, KIND_VALUE_ZSTD, blob_name
 from tdbg.store.frames import read_frame_at
 from tdbg.store.hotfile import HotFile
+from tdbg.store.plain_files import open_plain
 
 BLOB_BYTES = 256 << 20
 _WORTH_PACKING = 1024  # bytes; below, a compressor's own set-up costs more than it saves
 # Remembering every hash would cost a long run ever more memory; values that repeat, repeat soon.
 REMEMBERED = 1 << 18
+_MOST_DIMS = 64  # of a numpy array
+_MOST_UNPACKED = 256 << 20  # bytes; more must be proportionate to what is stored
+_MOST_RATIO = 1000
 
 
 class RawValue(NamedTuple):
@@ -47,7 +52,9 @@ class ValueWriter:
         self._file: HotFile | None = None
         self._segment = 0
         self._next = 0
-        self._known: dict[bytes, int] = {}
+        self._known: dict[bytes, tuple[int, int]] = {}  # content -> value and segment
+        self._puts = 0
+        self._last_put: dict[int, int] = {}  # segment -> which put used it last
         # A fast level: it gives up on random digits almost at once, and packs zeros and repeats nearly as well as 1.
         self._codec = pa.Codec("zstd", compression_level=-1)
         self.bytes_written = 0
@@ -57,9 +64,11 @@ class ValueWriter:
         flat = memoryview(data).cast("B") if memoryview(data).nbytes else memoryview(b"")
         dims = [int(dim) for dim in dims]
         key = content_hash(flat, dtype, dims)
+        self._puts += 1
         known = self._known.get(key)
         if known is not None:
-            return known, None
+            self._last_put[known[1]] = self._puts
+            return known[0], None
         kind, payload = KIND_VALUE, flat
         if flat.nbytes >= _WORTH_PACKING:
             # The slice is the same bytes: a buffer that pyarrow has shrunk still tells its old length to memoryview.
@@ -70,10 +79,20 @@ class ValueWriter:
         offset = file.write(kind, 1, payload)
         self.bytes_written += file.size - offset
         value, self._next = self._next, self._next + 1
-        self._known[key] = value
+        self._known[key] = value, self._segment
+        self._last_put[self._segment] = self._puts
         if len(self._known) > REMEMBERED:
             del self._known[next(iter(self._known))]
         return value, (value, key, dtype, dims, self._segment, offset, payload.nbytes, flat.nbytes)
+
+    def remove_before(self, used: int) -> None:
+        """Removes the finished files that none of the last ``used`` puts gave a value of."""
+        old = {n for n, put in self._last_put.items() if n != self._segment and put <= self._puts - used}
+        if old:
+            self._known = {key: found for key, found in self._known.items() if found[1] not in old}
+        for number in old:
+            (self._folder / blob_name(number)).unlink(missing_ok=True)
+            del self._last_put[number]
 
     def _blob(self) -> HotFile:
         if self._file is None or self._file.size >= BLOB_BYTES:
@@ -92,14 +111,18 @@ def read_value(folder: Path, row: dict) -> np.ndarray | RawValue:
     """The value that a row of the ``values`` table points at, or TdbgError when its bytes are not the ones put."""
     path = folder / blob_name(row["segment"])
     try:
-        with open(path, "rb") as file:
-            frame = read_frame_at(file, row["offset"])
+        with open_plain(path) as file:
+            frame = read_frame_at(file, row["offset"]) if row["offset"] >= 0 else None
     except OSError as error:
         raise TdbgError(f"Value {row['value']} cannot be read: {error.strerror} ({path}).") from error
     if frame is None:
         raise TdbgError(f"Value {row['value']} is damaged or was cut off: no whole frame at {row['offset']} in {path}.")
-    data = _unpacked(frame.kind, frame.payload, row["bytes"])
     dims = tuple(row["dims"])
+    if len(dims) > _MOST_DIMS or min(dims, default=0) < 0:
+        raise TdbgError(f"Value {row['value']} has a shape that no tensor has, so it is not shown ({path}).")
+    if frame.kind == KIND_VALUE_ZSTD and row["bytes"] > max(_MOST_UNPACKED, _MOST_RATIO * len(frame.payload)):
+        raise TdbgError(f"Value {row['value']} would unpack to {row['bytes']:,} bytes, so it is not shown ({path}).")
+    data = _unpacked(frame.kind, frame.payload, row["bytes"])
     if data is None or content_hash(data, row["dtype"], dims) != row["hash"]:
         raise TdbgError(f"Value {row['value']} does not match its hash, so it is not shown ({path}).")
     return as_array(data, row["dtype"], dims)
@@ -108,6 +131,8 @@ def read_value(folder: Path, row: dict) -> np.ndarray | RawValue:
 def _unpacked(kind: int, payload: memoryview, size: int) -> bytes | memoryview | None:
     if kind == KIND_VALUE:
         return payload
+    if size < 0:
+        return None
     try:
         return pa.Codec("zstd").decompress(payload, decompressed_size=size, asbytes=True)
     except (pa.ArrowException, OSError, ValueError):
@@ -120,7 +145,7 @@ def as_array(data: bytes | memoryview, dtype: int, dims: tuple[int, ...]) -> np.
     if not kind.is_number:
         return RawValue(bytes(data), kind, dims)
     element = _numpy_dtype(kind)
-    if len(data) != element.itemsize * int(np.prod(dims, dtype=np.int64)):
+    if len(data) != element.itemsize * math.prod(dims):
         return RawValue(bytes(data), kind, dims)
     return np.frombuffer(data, dtype=element).reshape(dims)
 

@@ -64,6 +64,11 @@ class TraceWriter:
         if batch.num_rows:
             self._buffered[table].append(batch)
 
+    def remove_values(self, used: int) -> None:
+        """Removes what only values hold that were put before the last ``used`` ones: a ring has overwritten them."""
+        self._check_open()
+        self._values.remove_before(used)
+
     def put_value(self, data: bytes | memoryview, dtype: int, dims: Sequence[int]) -> int:
         """Stores a full tensor and returns its id; the same content again is the same id."""
         self._check_open()

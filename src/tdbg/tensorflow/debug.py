@@ -20,3 +20,5 @@ from tdbg.tensorflow.session.watching import WatchOptions as WatchOptions
 from tdbg.tensorflow.session.watching import add_debug_tensor_watch as add_debug_tensor_watch
 from tdbg.tensorflow.session.watching import watch_graph as watch_graph
 from tdbg.tensorflow.session.watching import watch_graph_with_denylists as watch_graph_with_denylists
+
+watch_graph_with_blacklists = watch_graph_with_denylists  # its name in TensorFlow 1

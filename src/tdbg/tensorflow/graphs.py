@@ -29,7 +29,7 @@ from tdbg.tensorflow.graph_record import GraphRecord, NewOp
 from tdbg.tensorflow.held_op import Known, Maker
 from tdbg.tensorflow.known_inputs import NO_INPUTS, KnownInputs, known_inputs, learn_constant, made_by
 from tdbg.tensorflow.observers import NAMES, is_observer
-from tdbg.tensorflow.op_kinds import CALLS, ENTRANCES, RISKY, SILENT, writes_variable
+from tdbg.tensorflow.op_kinds import CALLS, ENTRANCES, PARSERS, RISKY, SILENT, writes_variable
 
 _OBSERVER_NAME = re.compile(re.escape(NAMES) + r"(\d+)_\d+")
 
@@ -229,7 +229,12 @@ class Graphs:
         if op.type not in RISKY and not is_checked:
             return []
         without = {*known.remembered, *known.constants}
-        return [t for index, t in enumerate(op.inputs) if code_of(t.dtype).is_number and index not in without]
+        takes_text = op.type in PARSERS and self._observers.name == "native"  # its output is kept only beside inputs
+        return [
+            t
+            for index, t in enumerate(op.inputs)
+            if (takes_text or code_of(t.dtype).is_number) and index not in without
+        ]
 
     def _observe(
         self, graph: Any, record: GraphRecord, op: NewOp, slots: list[int], checked: list[int], held: list[int],

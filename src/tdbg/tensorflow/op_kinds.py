@@ -5,7 +5,7 @@ from __future__ import annotations
 from tdbg.op_types import WRITES, writes_variable
 
 __all__ = [
-    "CALLS", "DEBUGGERS", "ENTRANCES", "MOVERS", "RISKY", "SAFE", "SILENT", "WRITES", "writes_variable",
+    "CALLS", "DEBUGGERS", "ENTRANCES", "MOVERS", "PARSERS", "RISKY", "SAFE", "SILENT", "WRITES", "writes_variable",
 ]  # fmt: skip
 
 # The output holds the very elements of input 0: its summary is its input's, so it gets no second scan.
@@ -14,9 +14,15 @@ MOVERS = frozenset(
     CheckNumericsV2 EnsureShape DebugGradientIdentity ConjugateTranspose Placeholder_WithDefault""".split()
 )
 
+# They make numbers of text or bytes: a NaN that begins here was in the data.
+PARSERS = frozenset(
+    """StringToNumber DecodeCSV DecodeRaw DecodePaddedRaw ParseTensor ParseExample ParseExampleV2 ParseSingleExample
+    ParseSequenceExample ParseSequenceExampleV2 ParseSingleSequenceExample""".split()
+)
+
 # Finite inputs can give a bad output for a reason worth showing, so the observer takes the inputs along: when the
 # output is bad they are still in memory and can be kept whole.
-RISKY = frozenset(
+RISKY = PARSERS | frozenset(
     """Log Log1p RealDiv Div Xdivy Xlogy Xlog1py Reciprocal Inv ReciprocalGrad InvGrad Sqrt SqrtGrad Rsqrt RsqrtGrad
     Pow Exp Expm1 Softmax LogSoftmax Softplus SoftplusGrad Acos Asin Atanh Acosh Tan Sinh Cosh Lgamma Digamma Erfinv
     Ndtri Polygamma Zeta Betainc Igamma Igammac Cumprod Prod Mod FloorMod FloorDiv TruncateDiv

@@ -18,6 +18,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
 
 from tdbg.errors import TdbgError
+from tdbg.store.damage import damage_in
 from tdbg.strict_json import to_json
 from tdbg.web.openapi import describe
 from tdbg.web.route import Answer, Asked, NotFoundError, Refused, Route
@@ -64,7 +65,8 @@ class Api:
         except HTTPException as error:
             return failure(error.code or 400, "this request cannot be read", "")
         except Exception as fault:
-            return _own_fault(fault)
+            damage = damage_in(fault)
+            return failure(409, *_sentence_and_next(damage)) if damage is not None else _own_fault(fault)
 
     def _answer(self, request: Request) -> Response:
         path = request.path.removeprefix(self._prefix)

@@ -112,12 +112,18 @@ class ServedTrace:
         said: Verdict | None = self.peek("verdict")
         return said.harmless.get(process, frozenset()) if said is not None else frozenset()
 
+    def harm_begins(self, process: int) -> int:
+        """The first event that led to harm; -1 when there is none, or nobody asked for the verdict yet."""
+        said: Verdict | None = self.peek("verdict")
+        return said.harm_begins.get(process, -1) if said is not None else -1
+
     def executions(self, process: int) -> Executions:
         """Only while the lock is held."""
-        harmless = self.harmless(process)
-        if process not in self._executions or self._executions[process].harmless != harmless:
-            self._executions[process] = Executions(self.scene(process).read, harmless)
-        return self._executions[process]
+        harmless, begins = self.harmless(process), self.harm_begins(process)
+        known = self._executions.get(process)
+        if known is None or (known.harmless, known.harm_begins) != (harmless, begins):
+            known = self._executions[process] = Executions(self.scene(process).read, harmless, begins)
+        return known
 
     def healths(self, process: int) -> Healths:
         """Only while the lock is held."""
@@ -142,10 +148,11 @@ class ServedTrace:
 
     def timeline(self, process: int) -> Timeline:
         """Only while the lock is held."""
-        harmless = self.harmless(process)
-        if process not in self._timelines or self._timelines[process].harmless != harmless:
-            self._timelines[process] = Timeline(self.open(), self.scene(process).read, harmless)
-        return self._timelines[process]
+        harmless, begins = self.harmless(process), self.harm_begins(process)
+        known = self._timelines.get(process)
+        if known is None or (known.harmless, known.harm_begins) != (harmless, begins):
+            known = self._timelines[process] = Timeline(self.open(), self.scene(process).read, harmless, begins)
+        return known
 
     @property
     def is_live(self) -> bool:

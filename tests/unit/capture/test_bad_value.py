@@ -63,6 +63,14 @@ def test_the_message_has_line_op_numbers_and_inputs(bad: BadValue) -> None:
     assert lines[-1] == "       /lib/site-packages/tensorflow/gen_math_ops.py:5713 in log"
 
 
+def test_scripts_find_the_words_of_tensorflows_own_check(bad: BadValue) -> None:
+    lines = message(bad, Limits()).splitlines()
+    at = lines.index('    Detected Infinity or NaN in output 0 of graph op "Log"')
+    told = ["dtype: float32", "shape: (2, 3)", "# of -Inf elements: 2", 'Graph name: "loss"']
+    assert [line.strip() for line in lines[at + 1 : at + 5]] == told
+    assert "Stack trace of op's creation" in lines[at + 5]
+
+
 def test_gradients_name_the_forward_line(bad: BadValue) -> None:
     from dataclasses import replace
 

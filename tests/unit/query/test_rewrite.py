@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tdbg.query import rewrite as r
+from tdbg.query import softmax_by_hand
+from tdbg.query.definitions import definitions
 from tdbg.query.rewrite import rewrite
 
 BOUNDED = "{2}({tf}.maximum({0}, 1e-7))"
@@ -41,6 +43,8 @@ def test_the_argument_of_a_call(statement: str, expected: str) -> None:
         ("y = a / b", r.division, "{tf}.math.divide_no_nan({2}, {3})", "y = tf.math.divide_no_nan(a, b)"),
         ("y = (a + 1) / b[0]", r.division, "{0} / {tf}.maximum({3}, 1e-7)", "y = (a + 1) / tf.maximum(b[0], 1e-7)"),
         ("y = a / b / c", r.division, "{0}", ""),
+        ("y = tf.div(a, b)", r.division, "{tf}.math.divide_no_nan({2}, {3})", "y = tf.math.divide_no_nan(a, b)"),
+        ("y = tf.divide(a, b) ** 2", r.division, "{0} / {tf}.maximum({3}, 1)", "y = (a / tf.maximum(b, 1)) ** 2"),
         ("y = p * tf.math.log(p)", r.times_own_log, "{tf}.math.xlogy({0}, {0})", "y = tf.math.xlogy(p, p)"),
         ("y = tf.math.log(p[0]) * p[0]", r.times_own_log, "{tf}.math.xlogy({0}, {0})", "y = tf.math.xlogy(p[0], p[0])"),
         ("h = tf.atan2(y, x)", r.call_of_two("atan2"), "{2}({0}, {tf}.abs({1}))", "h = tf.atan2(y, tf.abs(x))"),
@@ -72,6 +76,12 @@ def test_the_argument_of_a_call(statement: str, expected: str) -> None:
             "y = tf.math.log_sigmoid(-(x))",
         ),
         (
+            "y = tf.math.log(1 - tf.sigmoid(x) + 1e-10)",
+            r.call_of_one_minus(("log",), ("sigmoid",)),
+            "{tf}.math.log_sigmoid(-({0}))",
+            "y = tf.math.log_sigmoid(-(x))",
+        ),
+        (
             "y = tf.where(x > 0, tf.math.log(x), 0.0)",
             r.where_around("log"),
             "{tf}.where({0}, {1}({tf}.where({0}, {2}, {tf}.ones_like({2}))), {3})",
@@ -82,6 +92,50 @@ def test_the_argument_of_a_call(statement: str, expected: str) -> None:
 )
 def test_other_expressions(statement: str, find: r.Finder, template: str, expected: str) -> None:
     assert rewrite(statement, find, template) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "statement", "expected"),
+    [
+        ("p = tf.nn.softmax(x)", "y = tf.math.log(p)", "y = tf.nn.log_softmax(x)"),
+        ("p = tf.nn.softmax(x)\nq = p[:, 0]", "y = tf.math.log(q)", "y = tf.nn.log_softmax(x)[:, 0]"),
+        ("p = tf.nn.softmax(x)\np = p * 2", "y = tf.math.log(p)", ""),  # which of the two?
+        ("p = tf.nn.softmax(x)\nx = 1", "y = tf.math.log(p)", ""),
+        ("p, q = tf.nn.softmax(x), tf.nn.softmax(z)", "y = tf.math.log(q)", "y = tf.nn.log_softmax(z)"),
+        ("x = 2\np = tf.nn.softmax(x)\nx = 1", "y = tf.math.log(p)", ""),  # x is another by now
+        ("p = tf.nn.softmax(tf.layers.dense(x, 3))", "y = tf.math.log(p)", ""),  # would make a second layer
+        ("p = tf.nn.softmax(tf.nn.dropout(x, 0.5))", "y = tf.math.log(p)", ""),  # would draw again
+    ],
+)
+def test_a_name_that_stands_for_one_expression(before: str, statement: str, expected: str) -> None:
+    tree = ast.parse(f"{before}\n{statement}")
+    known = definitions(tree, before.count("\n") + 2)
+    find = r.call_of_call(("log",), ("softmax",))
+    assert rewrite(statement, find, "{tf}.nn.log_softmax({0}{1})", known=known) == expected
+
+
+def test_of_several_places_the_one_that_made_the_op() -> None:
+    statement = "y = tf.math.log(p) + tf.math.log(q)"
+    for at, expected in enumerate(("tf.maximum(p, 1e-7)", "tf.maximum(q, 1e-7)")):
+        assert expected in rewrite(statement, r.call("log"), BOUNDED, target=r.Target(r.call("log"), at, 2))
+    again = r.Target(r.call("log"), 3, 4)  # the statement ran twice
+    assert "tf.maximum(q, 1e-7)" in rewrite(statement, r.call("log"), BOUNDED, target=again)
+    assert rewrite(statement, r.call("log"), BOUNDED, target=r.Target(r.call("log"), 0, 3)) == ""
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("p = tf.exp(x) / tf.reduce_sum(tf.exp(x), 1, keepdims=True)", "p = tf.nn.softmax(x, axis=1)"),
+        ("p = tf.div(tf.exp(x), tf.reduce_sum(tf.exp(x), reduction_indices=[1]))", "p = tf.nn.softmax(x, axis=1)"),
+        ("p = tf.exp(x) / tf.tile(tf.reduce_sum(tf.exp(x), -1, True), [1, 3])", "p = tf.nn.softmax(x, axis=-1)"),
+        ("p = tf.exp(x) / tf.reduce_sum(tf.exp(z), 1)", ""),
+        ("p = tf.exp(x) / tf.reduce_sum(tf.exp(x), [1, 2])", ""),
+        ("p = tf.exp(x) / tf.reduce_mean(tf.exp(x), 1)", ""),
+    ],
+)
+def test_a_softmax_by_hand(statement: str, expected: str) -> None:
+    assert rewrite(statement, softmax_by_hand.quotient, "{tf}.nn.softmax({0}{1})") == expected
 
 
 def test_without_a_name_for_tensorflow_nothing_is_written() -> None:

@@ -29,7 +29,7 @@ def test_a_log_whose_input_is_bounded_is_accepted() -> None:
     trial = attempt(f.log, f.then(f.at_least(1e-7), f.log), PROBABILITIES)
     assert trial is not None
     assert trial.before == "-inf with gradient inf"
-    assert trial.after == "-16.12 with gradient 0, all 3 elements finite"
+    assert trial.after == "-16.12 with gradient 0, all 3 elements finite; the gradient is 0 at the 1 that was bad"
 
 
 def test_an_epsilon_that_the_type_rounds_to_zero_is_rejected() -> None:

@@ -34,6 +34,14 @@ def columns(table: str, rows: int, first: int = 0, **given: Any) -> dict[str, An
     made = {field.name: [cell(field.type, first + row) for row in range(rows)] for field in SCHEMAS[table]}
     if "seq" in made:
         made["seq"] = list(range(first, first + rows))
+    for name in ("forward", "parent", "outer"):  # readers cut what refers to itself
+        if name in made:
+            made[name] = [number - 1 for number in made[name]]
+    for name, other in (("input_slots", "input_ops"), ("output_slots", "output_ops")):
+        if name in made:
+            made[name] = made[other]
+    if "phase" in made:
+        made["phase"] = [number % 4 for number in made["phase"]]
     return made | given
 
 

@@ -66,10 +66,10 @@ def test_columns_come_and_go_between_versions(tmp_path: Path) -> None:
 
     trace = Trace.open(tmp_path / "run.tdbg")
     assert trace.table("tensors").drop_columns("process").schema == SCHEMAS["tensors"]
-    assert trace.table("tensors", ["seq", "value"])["value"].to_pylist() == [None] * 4
+    assert trace.table("tensors", ["seq", "value"])["value"].to_pylist() == [-1] * 4
     assert len(trace.table("tensors", ["value"])) == 4
-    assert trace.table("steps").to_pylist() == [{"process": 0, "step": 7, "seq": None, "time": None, "source": None}]
-    assert trace.connect().execute("SELECT max(seq), max(value) FROM tensors").fetchall() == [(3, None)]
+    assert trace.table("steps").to_pylist() == [{"process": 0, "step": 7, "seq": -1, "time": -1, "source": ""}]
+    assert trace.connect().execute("SELECT max(seq), max(value) FROM tensors").fetchall() == [(3, -1)]
 
 
 def test_an_empty_trace(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from store_rows import SOURCE
 
 from tdbg import native
 from tdbg.native.record import RECORD, RING_FILE, RING_HEADER_BYTES
+from tdbg.store import tensors
 from tdbg.store.reader import Trace
 
 CAPACITY = 64
@@ -132,3 +133,19 @@ def test_random_bytes_are_never_shown_as_events_of_another_slot(tmp_path: Path) 
     shown = sum(trace.row_count(table) for table in ("tensors", "executions", "ends"))
     assert shown == 32
     assert any("32 of the last events" in problem for problem in trace.problems)
+
+
+def test_values_that_only_overwritten_events_had_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One value is put again and again, and stays; the others go with their files once they are old."""
+    monkeypatch.setattr(tensors, "BLOB_BYTES", 4096)
+    values = tensors.ValueWriter(tmp_path)
+    again = np.zeros(8)
+    for n in range(200):
+        values.put(np.full(64, n).tobytes(), 1, [64])
+        values.put(again.tobytes(), 1, [8])
+        values.remove_before(20)
+    left = {file.name for file in tmp_path.glob("values-*.blob")}
+    assert "values-000001.blob" in left and 2 <= len(left) <= 5
+    assert values.put(again.tobytes(), 1, [8])[1] is None  # it is still known
+    assert values.put(np.full(64, 30).tobytes(), 1, [64])[1] is not None  # it is gone, and stored anew
+    values.close()

@@ -28,8 +28,8 @@ NAMES = frozenset(
     pow_domain trig_domain exp_overflow mul_overflow sum_overflow half_overflow half_underflow fp8_saturation
     cast_overflow softmax_overflow all_masked_softmax wrong_mask where_trap clip_after_bad_op custom_gradient
     catastrophic_cancellation empty_reduction nan_in_data inf_in_data nan_in_checkpoint bad_initial_weights
-    class_index_out_of_range index_out_of_range adam_eps_underflow gradient_clip_contamination batchnorm_poisoned
-    singular_matrix repeated_eigenvalues ctc_infeasible variance_collapse unknown""".split()
+    class_index_out_of_range index_out_of_range adam_eps_underflow second_moment_overflow gradient_clip_contamination
+    batchnorm_poisoned singular_matrix repeated_eigenvalues ctc_infeasible variance_collapse unknown""".split()
 )
 
 

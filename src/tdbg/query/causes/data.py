@@ -15,6 +15,7 @@ _PIPELINE = Fix(
 _ASSIGNED = Fix("look at how this value is computed before it is assigned", untried=NOT_AN_OP)
 _SOURCES = ("IteratorGetNext", "Placeholder", "OptionalGetValue", "Const")
 _PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")  # the program's own code: a generator, tf.numpy_function
+_PARSERS = ("StringToNumber", "DecodeCSV", "DecodeRaw", "DecodePaddedRaw", "ParseTensor", "ParseExample", "ParseS")
 _LOADS = ("load_weights", "load_own_variables", "set_weights", "Checkpoint.restore", "Checkpoint.read", "load_model")
 _STAGE = re.compile(r"Dataset(V\d+)?$")
 _WRITES = ("AssignVariableOp", "VarHandleOp", "Const", "Fill", "RandomStandardNormal", "Cast")
@@ -46,6 +47,7 @@ def initial_weights(case: Case) -> Cause | None:
 
 
 _INITIAL = Fix("check the initializer, or the array that the variable is made from", untried=NOT_AN_OP)
+_EARLIER = Fix("watch from the first run on, before variables are initialized", untried=NOT_AN_OP)
 
 
 @rule()
@@ -59,6 +61,38 @@ def bad_data(case: Case) -> Cause | None:
     is_python = case.op.type in _PYTHON
     reason = "Python code of the program gave a bad value" if is_python else "the value was bad when it came in"
     return Cause(name, reason, evidence, _PIPELINE)
+
+
+@rule()
+def bad_text(case: Case) -> Cause | None:
+    """Numbers that were text, or the bytes of a file: what they are was decided there."""
+    if not case.op.type.startswith(_PARSERS) or any(fact.row.is_bad for fact in case.inputs):
+        return None
+    is_text = case.op.type in ("StringToNumber", "DecodeCSV")
+    name = "nan_in_data" if case.row.nan or case.row.nan is None else "inf_in_data"
+    what = f"the {'text' if is_text else 'data'} that {case.op.type} parses holds"
+    good = (f"about {case.runs_before():,} records were parsed before it",) if case.row.execution < 0 else ()
+    fix = Fix("drop or repair such records before they are parsed, or fill them in", untried=NOT_AN_OP)
+    return Cause(name, f"{what} {_kinds(case)}", (*_cell(case), *good, *_pipeline(case)), fix)
+
+
+def _kinds(case: Case) -> str:
+    row = case.row
+    return "NaN" if row.nan or row.nan is None else "an infinity"
+
+
+def _cell(case: Case) -> tuple[str, ...]:
+    """``row 3, column 2 is nan``"""
+    value, element = case.output_value, case.element
+    if value is None or element is None:
+        return (f"it is in column {case.row.slot}",) if case.op.type == "DecodeCSV" else ()
+    if case.op.type == "DecodeCSV":  # one output for each column
+        row = f"row {', '.join(map(str, element))}, " if element else ""
+        return (f"{row}column {case.row.slot} is {value[element]} (counted from 0)",)
+    if len(element) < 2:
+        return _element(case)
+    rest = ", ".join(map(str, element[1:]))
+    return (f"row {element[0]}, column {rest} is {value[element]} (counted from 0)",)
 
 
 def _element(case: Case) -> tuple[str, ...]:
@@ -102,6 +136,8 @@ def bad_variable(case: Case) -> Cause:
     name = case.program.variable_of(case.op)
     if case.runs_before():
         return Cause("unknown", f"variable {name} was good when it was read before; an update in between made it bad")
-    if case.row.step == 0:
-        return Cause("bad_initial_weights", f"variable {name} is bad before any update", _element(case), _INITIAL)
-    return Cause("unknown", f"variable {name} came out of the update of step {case.row.step - 1} bad")
+    if case.row.step > 0 and not case.program.is_imported:
+        return Cause("unknown", f"variable {name} came out of the update of step {case.row.step - 1} bad")
+    runs = "runs" if case.program.is_imported else "updates"
+    reason = f"variable {name} was already bad when it was first seen; what made it so, {runs} before or its initial "
+    return Cause("unknown", f"{reason}value, was not watched", _element(case), _EARLIER)

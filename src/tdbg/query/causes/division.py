@@ -12,9 +12,10 @@ from tdbg.query import rewrite as r
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny, tiny_square
+from tdbg.query.causes.softmax import is_softmax, stable_softmax
 from tdbg.query.causes.wording import at_element, number, share
 from tdbg.query.rows import Row
-from tdbg.query.trial import Samples, samples_of
+from tdbg.query.trial import Samples, numpy_type, samples_of
 
 _DECOMPOSITIONS = ("SelfAdjointEigV2", "Svd", "Eig")
 _FOLLOWING = {"Log": f.log, "Sqrt": f.sqrt, "Rsqrt": f.rsqrt, "Reciprocal": f.reciprocal, "Log1p": f.log1p}
@@ -49,6 +50,8 @@ def _by_zero(case: Case, below: Row, is_nan: bool) -> Cause | None:
     if makers[:1] == ["Sub"] and any(maker in _DECOMPOSITIONS for maker in makers):
         text = f"the difference of two equal eigenvalues is 0, and it is divided by: {zeros}"
         return Cause("repeated_eigenvalues", text, seen, _without_pairs(case))
+    if case.op.type in ("RealDiv", "Div") and is_softmax(case):
+        return _empty_softmax(case, zeros, seen)
     if lost_epsilon(case):
         text = f"the epsilon in the denominator is 0 in float16: {zeros}"
         words = "compute this in float32, or an epsilon of 1e-4 or more (the smallest float16 is 6e-8)"
@@ -59,6 +62,23 @@ def _by_zero(case: Case, below: Row, is_nan: bool) -> Cause | None:
         return Cause("empty_reduction", text, seen, _guarded(case))
     name, what = ("zero_over_zero", "0/0") if is_nan else ("div_by_zero", "division by zero")
     return Cause(name, f"{what}: in the denominator {zeros}", (*seen, *_why_zero(makers)), _guarded(case, makers))
+
+
+def _empty_softmax(case: Case, zeros: str, seen: tuple[str, ...]) -> Cause:
+    exponential = next(iter(case.chain(0, 3)), None)
+    x = exponential.input(0) if exponential is not None else None
+    low = x.min if x is not None else None
+    why = f"the exponents go down to {number(low)}; " if low is not None else ""
+    evidence = (
+        *seen,
+        f"this is a softmax written by hand, and in such a row every exponential is 0: {why}what is subtracted before "
+        "them, if anything, is not the largest of that row",
+    )
+    samples = None
+    if x is not None and low is not None:
+        row: f.Array = np.array([[low, low]], numpy_type(x.dtype))
+        samples = Samples((row,), f"a row of two exponents of {number(low)}")
+    return Cause("zero_over_zero", f"0/0: in the denominator {zeros}", evidence, stable_softmax(case, case, samples))
 
 
 def _without_pairs(case: Case) -> Fix | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tdbg.query import formulas as f
 from tdbg.query import rewrite as r
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.proposals import Proposal, code, propose
+from tdbg.query.causes.softmax import softmax_of, stable_softmax
 from tdbg.query.causes.wording import at_element, in_wide, number
 from tdbg.query.trial import samples_of
 
@@ -24,14 +23,14 @@ def exp_overflow(case: Case) -> Cause | None:
     name = case.op.type.lower()
     worst = x.min if case.row.neg_inf or (name == "cosh" and -x.min > x.max) else x.max
     evidence = (*at_element(case, f"{name}({{0}})"), *in_wide(case))
-    divided = next((reader for reader in case.read_by if reader.op.type in ("RealDiv", "Div")), None)
     if name == "exp" and _is_precision(case):
         text = f"a squared error times exp({number(worst)}), the inverse of a variance that is all but 0"
         return Cause("variance_collapse", text, evidence, _bounded(case, "10.0"))
     text = f"{name}({number(worst)}) is larger than {case.row.label} can hold"
-    if divided is not None and divided.makers(1, 1) == ["Sum"]:
+    quotient = softmax_of(case) if name == "exp" else None
+    if quotient is not None:
         evidence = (*evidence, "this is a softmax written by hand, which divides infinity by infinity")
-        return Cause("exp_overflow", text, evidence, _softmax(case))
+        return Cause("exp_overflow", text, evidence, stable_softmax(case, quotient, samples_of(case, 0)))
     return Cause("exp_overflow", text, evidence, _bounded(case))
 
 
@@ -54,15 +53,5 @@ def _bounded(case: Case, limit: str = "") -> Fix | None:
     if name != "exp":
         changed = code(case, r.call(name), f"{{2}}({{tf}}.clip_by_value({{0}}, -{limit}, {limit}))")
     after = f.then(f.clip(-float(limit), float(limit)) if name != "exp" else f.at_most(float(limit)), formula)
-    text = f"bound the exponent (by {limit}), or stay in log space"
+    text = f"stay in log space; or bound the exponent (by {limit}), which leaves no gradient beyond it"
     return propose(formula, samples_of(case, 0), Proposal(text, after, changed))
-
-
-def _softmax(case: Case) -> Fix | None:
-    samples = samples_of(case, 0)
-
-    def stable(x: np.ndarray) -> tuple[np.ndarray, f.Pullback]:
-        return f.softmax(x)
-
-    text = "tf.nn.softmax subtracts the maximum first, so that no exponent is above 0"
-    return propose(f.plain_softmax, samples, Proposal(text, stable))

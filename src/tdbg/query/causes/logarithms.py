@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import dataclass
+
 import numpy as np
 
+from tdbg.model import DType
 from tdbg.query import formulas as f
 from tdbg.query import rewrite as r
+from tdbg.query import softmax_by_hand as hand
 from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny
-from tdbg.query.causes.wording import at_element, number, share
+from tdbg.query.causes.softmax import is_softmax
+from tdbg.query.causes.wording import at_element, lost_beside_one, number, share
+from tdbg.query.program import short_path
 from tdbg.query.trial import Samples, samples_of
 
 _GAP = Samples((np.array([[0.0, -200.0]], np.float32),), "logits 0 and -200, whose softmax has such a 0")
 _LOW = Samples((np.array([-200.0], np.float32),), "a logit of -200, whose sigmoid is such a 0")
 _HIGH = Samples((np.array([40.0], np.float32),), "a logit of 40, whose sigmoid is exactly 1")
+
+# From which distance on the type has exactly 0, or 1, for an exponential or a sigmoid (subnormal numbers count as 0).
+_ZERO_BELOW = defaultdict(lambda: "87", {DType.FLOAT16: "16", DType.FLOAT64: "708"})
+_ONE_FROM = defaultdict(lambda: "17", {DType.FLOAT16: "8", DType.FLOAT64: "37", DType.BFLOAT16: "6"})
+_HAND_ON = ("GatherV2", "GatherNd", "StridedSlice", "Slice", "ClipByValue", "Minimum", "Maximum", "Cast")
 
 
 @rule("Log")
@@ -41,25 +53,68 @@ def log_slope(case: Case) -> Cause | None:
 
 
 def _why_zero(case: Case) -> tuple[str, ...]:
-    makers = case.makers(0, 3)
-    if makers[:1] == ["Softmax"]:
-        return ("a softmax gives exactly 0 where a logit lies about 100 below the largest (float32)",)
-    if makers[:2] == ["Sub", "Sigmoid"]:
-        return ("1 - sigmoid(x) is exactly 0 from x = 17 on (float32)",)
-    if makers[:2] == ["Sum", "Exp"]:
+    lost = lost_beside_one(case)
+    if lost:
+        return (lost,)
+    probability = _probability(case)
+    if probability is not None and probability.name == "softmax":
+        below = _ZERO_BELOW[case.dtype]
+        return (f"a softmax gives exactly 0 where a logit lies more than {below} below the largest ({case.row.label})",)
+    if probability is not None and probability.is_complement:
+        return (f"1 - sigmoid(x) is exactly 0 from x = {_ONE_FROM[case.dtype]} on ({case.row.label})",)
+    if case.makers(0, 3)[:2] == ["Sum", "Exp"]:
         return ("the log of a sum of exponentials that are all 0: every term was -inf, or far below the largest",)
     return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Probability:
+    """What a log is taken of: the op that made probabilities of logits, and whether it is their complement."""
+
+    made: Case
+    name: str  # softmax, softmax by hand or sigmoid
+    is_complement: bool = False
+
+    def better(self) -> str:
+        """The function that takes logits, and which logits these are."""
+        where = f" ({short_path(self.made.frame.file)}:{self.made.frame.line})" if self.made.frame else ""
+        function, equals = "tf.nn.softmax_cross_entropy_with_logits", " or tf.nn.log_softmax"
+        if self.name == "sigmoid":
+            function = "tf.nn.sigmoid_cross_entropy_with_logits"
+            equals = " or tf.math.log_sigmoid" if not self.is_complement else ""
+        why = ", as log(1 - sigmoid(x)) is log_sigmoid(-x)" if self.is_complement else ""
+        return f"best, as it keeps the gradient: {function}{equals} of what goes into the {self.name}{where}{why}"
+
+
+def _probability(case: Case) -> _Probability | None:
+    is_complement = False
+    for made in case.chain(0, 6):
+        kind = made.op.type
+        if kind == "Softmax":
+            return _Probability(made, "softmax")
+        if kind == "Sigmoid":
+            return _Probability(made, "sigmoid", is_complement)
+        if kind in ("RealDiv", "Div") and is_softmax(made):
+            return _Probability(made, "softmax by hand")
+        if kind == "Sub" and made.carried == 1 and not is_complement:
+            is_complement = True
+        elif kind not in _HAND_ON and not (kind in ("AddV2", "Add") and any(x.op.type == "Const" for x in made.inputs)):
+            return None
+    return None
 
 
 def _clamped(case: Case) -> Fix | None:
     bound = tiny(case)
     samples = samples_of(case, 0)
-    makers = case.makers(0, 3)
+    probability = _probability(case)
     proposals = []
     if code_ := code(case, r.call_of_call(("log",), ("softmax",)), "{tf}.nn.log_softmax({0}{1})"):
         text = "log_softmax computes both in one and does not underflow"
         before = f.then(f.softmax, f.log)
         proposals.append(Proposal(text, f.log_softmax, code_, _GAP, before))
+    if code_ := code(case, hand.log_of(hand.quotient), "{tf}.nn.log_softmax({0}{1})"):
+        text = "log_softmax computes all of it in one and does not underflow"
+        proposals.append(Proposal(text, f.log_softmax, code_, _GAP, f.then(f.plain_softmax, f.log)))
     if code_ := code(case, r.call_of_one_minus(("log",), ("sigmoid",)), "{tf}.math.log_sigmoid(-({0}))"):
         text = "log(1 - sigmoid(x)) is log_sigmoid(-x), which does not underflow"
         before, after = f.then(f.sigmoid, f.one_minus, f.log), f.then(f.negative, f.log_sigmoid)
@@ -70,10 +125,8 @@ def _clamped(case: Case) -> Fix | None:
     if code_ := code(case, r.times_own_log, "{tf}.math.xlogy({0}, {0})"):
         proposals.append(Proposal("xlogy(x, x) is 0 at 0, and so is its gradient", f.xlogx, code_, samples, f.x_log_x))
     text = "bound the input of the log from below"
-    if makers[:1] == ["Softmax"]:
-        text += "; better still, a loss that takes logits, or tf.nn.log_softmax"
-    elif "Sigmoid" in makers[:2]:
-        text += "; better still, a loss that takes logits"
+    if probability is not None:
+        text = f"{probability.better()}; or bound the input of the log from below: finite, but without a gradient there"
     bounded = code(case, r.call("log"), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
     proposals.append(Proposal(text, f.then(f.at_least(float(bound)), f.log), bounded))
     return propose(f.log, samples, *proposals)

@@ -16,6 +16,10 @@ from tdbg.query.causes.wording import at_element, place_of
 from tdbg.query.formulas import Formula
 from tdbg.query.trial import Samples, samples_of
 
+_SHIELDS = (
+    "Select", "SelectV2", "ClipByValue", "Maximum", "Minimum", "MulNoNan", "Tanh", "Sigmoid", "Exp", "Erf", "Atan",
+    "Softsign", "Relu", "Relu6", "Elu", "Selu", "Softplus",
+)  # fmt: skip
 _IS = ("IsFinite", "IsNan", "IsInf")
 # Of an op type: its formula, the names it is called by, and a value that is safe for it.
 _KNOWN: dict[str, tuple[Formula, tuple[str, ...], float]] = {
@@ -38,9 +42,9 @@ _FLATTEN = {"Tanh": f.tanh, "Sigmoid": f.sigmoid, "Exp": f.exp}  # what makes a 
 def hidden_forward(case: Case) -> Cause | None:
     """A forward op gave bad values, a where or a clip took them away, and the gradient met them all the same."""
     forward = case.forward_case if case.is_backward else case
-    if forward is None or forward.row.is_input or forward.hidden_by is None:
+    shield = _hidden_by(forward) if forward is not None and not forward.row.is_input else None
+    if forward is None or shield is None:
         return None
-    shield = forward.hidden_by
     is_where = shield.op.type.startswith("Select")
     cleaned = is_where and any(reader.type in _IS for reader in forward.readers())
     name = "where_trap" if is_where and not cleaned else "clip_after_bad_op"
@@ -50,6 +54,24 @@ def hidden_forward(case: Case) -> Cause | None:
     formula = "{0} / {1}" if forward.op.type in ("RealDiv", "Div") else f"{forward.op.type.lower()}({{0}})"
     evidence = (*at_element(forward, formula, len(forward.inputs) - 1), f"hidden by {place_of(shield)}")
     return Cause(name, reason, evidence, _safe_input(case, forward, shield, name))
+
+
+def _hidden_by(case: Case) -> Case | None:
+    """The op (a where, a clip) behind which the bad values of a forward op are gone, if all of them are."""
+    if not case.row.is_bad or case.is_backward:
+        return None
+    waiting, seen, shield = [case], {case.row.seq}, None
+    while waiting and len(seen) < 64:
+        readers = waiting.pop().read_by
+        if not readers:
+            return None
+        for reader in readers:
+            if reader.row.is_bad and reader.row.seq not in seen:
+                seen.add(reader.row.seq)
+                waiting.append(reader)
+            elif not reader.row.is_bad and reader.op.type in _SHIELDS:
+                shield = reader
+    return shield
 
 
 def _safe_input(case: Case, forward: Case, shield: Case, name: str) -> Fix | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tdbg.model import DType, Phase
 from tdbg.query import formulas as f
 from tdbg.query import sum_formulas as s
@@ -12,6 +14,8 @@ from tdbg.query.causes.wording import share
 from tdbg.query.trial import samples_of
 
 _CLIPS = ("clip_by_global_norm", "global_norm", "clip_by_norm")
+_LARGEST_SQUARED = {DType.FLOAT16: 255.0, DType.FLOAT64: 1.3e154}  # float32 and bfloat16: 1.8e19
+_SQUARES = re.compile(r"^Resource(Sparse)?Apply(Adam|AdaMax|RMSProp|CenteredRMSProp|Adagrad|Adadelta|Ftrl)")
 _DIVIDES = ("RealDiv", "Div", "Rsqrt", "Reciprocal")
 
 
@@ -36,6 +40,55 @@ def _larger_epsilon(case: Case, words: str, epsilon: float) -> Fix | None:
         return propose(f.divide, samples_of(case, 0, 1), Proposal(words, f.divide_plus(epsilon)))
     formula = {"Rsqrt": f.rsqrt, "Reciprocal": f.reciprocal}[case.op.type]
     return propose(formula, samples_of(case, 0), Proposal(words, f.then(f.plus(epsilon), formula)))
+
+
+@rule("Square", "Mul")
+def second_moment(case: Case) -> Cause | None:
+    """An optimizer that is made of ops squares a gradient."""
+    largest = max((_largest(x.row.min, x.row.max) for x in case.inputs), default=0.0)
+    is_square = case.op.type == "Square" or len(case.inputs) == 1
+    if case.op.phase != Phase.UPDATE or not is_square or case.row.nan or largest <= _bound(case):
+        return None
+    if not case.stack_has("optimizers") or any(map(case.stack_has, _CLIPS)):
+        return None
+    return _overflow(case, largest, f.square if case.op.type == "Square" else None)
+
+
+@rule(first=True)
+def second_moment_in_kernel(case: Case) -> Cause | None:
+    """An optimizer that is one op squares a gradient inside; only the variables that it leaves can be seen."""
+    if case.op.type != "ReadVariableOp":
+        return None
+    name = case.program.variable_of(case.op)
+    for op in case.program.ops.values():
+        made = _SQUARES.match(op.type)
+        if made is None or name not in {case.program.input_name(op, at) for at in range(3)}:
+            continue
+        gradient = 3 if made[2] == "Ftrl" else -2 if made[1] else -1
+        largest = case.largest_before(op, len(op.inputs) + gradient if gradient < 0 else gradient)
+        if largest > _bound(case):
+            return _overflow(case, largest, None)
+    return None
+
+
+def _bound(case: Case) -> float:
+    return _LARGEST_SQUARED.get(case.dtype, 1.84e19)
+
+
+def _largest(least: float | None, greatest: float | None) -> float:
+    return max(abs(least or 0.0), abs(greatest or 0.0))
+
+
+def _overflow(case: Case, largest: float, formula: f.Formula | None) -> Cause:
+    reason = (
+        f"the optimizer squares the gradients for its second moment, and the square of {largest:.4g} is larger than "
+        f"{case.row.label} can hold"
+    )
+    words = "make the loss smaller (a mean in place of a sum, scaled data), or clip the gradients: clipnorm=1.0"
+    if formula is None:
+        return Cause("second_moment_overflow", reason, fix=Fix(words))
+    clipped = Proposal(words, f.then(f.clip(-1.0, 1.0), formula))
+    return Cause("second_moment_overflow", reason, fix=propose(formula, samples_of(case, 0), clipped))
 
 
 @rule("L2Loss", "Sum", "Square", "Mul", "AddN", "Sqrt")

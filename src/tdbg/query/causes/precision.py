@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 
 import numpy as np
@@ -11,10 +12,11 @@ from tdbg.model import DType, Phase
 from tdbg.query import formulas as f
 from tdbg.query import rewrite as r
 from tdbg.query import sum_formulas as s
-from tdbg.query.case import Case
+from tdbg.query.case import Case, InputFact
 from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny
 from tdbg.query.causes.wording import at_element, in_wide
+from tdbg.query.program import short_path
 from tdbg.query.rows import Row
 from tdbg.query.trial import Samples, numpy_type, samples_of
 
@@ -48,8 +50,11 @@ _ELEMENTWISE: dict[str, tuple[f.Formula, int]] = {
 }  # fmt: skip
 _MATRICES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 _CONVOLUTIONS = ("Conv1D", "Conv2D", "Conv3D")
+_CONTRACTIONS = (*_MATRICES, *_CONVOLUTIONS, "Einsum", "DepthwiseConv2dNative")
+_FUSED = tuple(f"_{maker}{op}" for op in _CONTRACTIONS for maker in ("Fused", "MklNative", "MklNativeFused"))
+_ARRIVES = ("Placeholder", "Iterator", "Optional", "_Arg")  # types of ops that hand out what the program was given
 _OF_MANY: dict[str, f.Formula] = {"Mean": s.mean, "L2Loss": s.half_of_squares, "Prod": s.multiplied}
-_OF_MANY |= dict.fromkeys((*_MATRICES, *_CONVOLUTIONS), s.dot)
+_OF_MANY |= dict.fromkeys((*_CONTRACTIONS, *_FUSED), s.dot)
 _SUMS = ("Sum", "AddV2", "Add", "AddN", "BiasAdd", "Sub", "Mean", "Cumsum", "UnsortedSegmentSum", "BiasAddGrad")
 _RUNS, _FEWEST_RUNS = 4, 3  # that are looked at for growth
 
@@ -86,19 +91,17 @@ def _scaled_cast(case: Case, largest: float, size: float) -> Fix | None:
     return propose(before, samples_of(case, 0), Proposal(words, s.scaled(before, 0.99 * largest / size)))
 
 
-@rule(*_PRODUCTS, *_SUMS, "ReciprocalGrad", "InvGrad", "RsqrtGrad")
+@rule(*_PRODUCTS, "BatchMatMul", *_FUSED, *_SUMS, "ReciprocalGrad", "InvGrad", "RsqrtGrad")
 def too_large(case: Case) -> Cause | None:
     out = case.row
     rows = [fact.row for fact in case.inputs if fact.row.max is not None and DType(fact.row.dtype).is_floating]
     sizes = [_size(row) for row in rows]
-    if out.nan or not (out.pos_inf or out.neg_inf) or not sizes:
+    if not sizes:
         return None
-    if case.dtype == DType.FLOAT16:
-        text = (
-            f"the result of {case.op.type} is larger than 65,504, the largest float16 (inputs up to {max(sizes):.4g})"
-        )
-        words = "compute this in float32 or bfloat16, or scale the values down"
-        return Cause("half_overflow", text, in_wide(case), _wider(case, rows, words))
+    if case.dtype == DType.FLOAT16 and _leaves_half(case, rows):
+        return _half_overflow(case, rows)
+    if out.nan or not (out.pos_inf or out.neg_inf):
+        return None
     limit = LARGEST.get(case.dtype, 3.4e38)
     is_sum = case.op.type in _SUMS
     if max(sizes) < (limit * 1e-9 if is_sum else limit**0.25):
@@ -120,6 +123,53 @@ def too_large(case: Case) -> Cause | None:
         fix = _bounded_slope(case) or (_LOOP_GROWS if case.row.iteration >= 0 else _GROWS)
         return Cause(name, f"{grew}{text}", evidence, fix)
     return Cause(name, text, evidence, _wider(case, rows, words) or Fix(words))
+
+
+def _leaves_half(case: Case, rows: list[Row]) -> bool:
+    """An infinity; or a NaN out of finite factors, where a sum of their products can leave the range on its way."""
+    if not case.row.nan:
+        return bool(case.row.pos_inf or case.row.neg_inf)
+    is_sum_of_products = case.op.type in _CONTRACTIONS or case.op.type in _FUSED
+    if not is_sum_of_products or len(rows) < 2 or any(row.is_bad for row in rows):
+        return False
+    return _size(rows[0]) * _size(rows[1]) * max(_terms(case, rows[:2]), 1) > LARGEST[DType.FLOAT16]
+
+
+def _half_overflow(case: Case, rows: list[Row]) -> Cause:
+    sizes = [_size(row) for row in rows]
+    passed = "a sum inside it passes 65,504, the largest float16" if case.row.nan else ""
+    text = passed or "the result is larger than 65,504, the largest float16"
+    words, evidence = "compute this in float32 or bfloat16, or scale the values down", in_wide(case)
+    large = _large_operand(case)
+    if large is None:
+        text += f" (inputs up to {max(sizes):.4g})"
+    else:
+        fact, came = large
+        text += f": input {fact.index} is large, up to {_size(fact.row):.4g}"
+        evidence = (f"input {fact.index} {came}", *evidence)
+        if came.startswith("is data"):
+            words = (
+                "scale the data before it gets here, to 0 to 1 or a mean of 0; or compute this in float32 or bfloat16"
+            )
+    return Cause("half_overflow", f"{case.op.type}: {text}", evidence, _wider(case, rows, words))
+
+
+def _large_operand(case: Case) -> tuple[InputFact, str] | None:
+    """The input that is far larger than the others and than 1, and in words where it came from."""
+    facts = [fact for fact in case.inputs if fact.row.max is not None and DType(fact.row.dtype).is_floating]
+    facts.sort(key=lambda fact: _size(fact.row), reverse=True)
+    if not facts or _size(facts[0].row) < 16 or (len(facts) > 1 and _size(facts[0].row) < 8 * _size(facts[1].row)):
+        return None
+    first = source = facts[0]
+    made = case.made_by.get(first.index)
+    while made is not None and made.op.type == "Cast" and made.fact(0) is not None:
+        source, made = made.fact(0) or source, made.made_by.get(0)
+    arrives = source.op.type.startswith(_ARRIVES) or (source.made is not None and source.made.is_input)
+    is_variable = source.op.type == "ReadVariableOp" or case.is_backward
+    if arrives and not is_variable:
+        where = f", {short_path(source.frame.file)}:{source.frame.line}" if source.frame else ""
+        return first, f"is data that came in like this, not scaled{where}"
+    return first, source.came_from()
 
 
 _GROWS = Fix("a smaller learning rate, gradient clipping or normalised inputs: look for values that grow by the step")
@@ -166,10 +216,25 @@ def _wider(case: Case, rows: list[Row], words: str) -> Fix | None:
 
 def _terms(case: Case, rows: list[Row]) -> int:
     """How many numbers each element of the output is made of; 0 when that is not known."""
-    op, made = case.op.type, max(case.row.elements, 1)
-    if op in _MATRICES and len(rows) == 2:  # a (m, k) by b (k, n), whichever of them is turned
-        return round((rows[0].elements * rows[1].elements / made / math.prod(case.dims(case.row)[:-2])) ** 0.5)
-    if op in _CONVOLUTIONS and len(rows) == 2 and case.dims(rows[1]):
-        return rows[1].elements // case.dims(rows[1])[-1]
+    op, made = case.op.type.removeprefix("_").removeprefix("MklNative").removeprefix("Fused"), max(case.row.elements, 1)
+    if op in _CONTRACTIONS:
+        return _products(case, op, rows[:2], made) if len(rows) >= 2 else 0
     is_whole = op in ("Sum", "Mean", "L2Loss", "Prod", "AddN", "Cumsum", "BiasAddGrad")
     return min(rows[0].elements // made, 1 << 20) if is_whole and len(rows) == 1 else 0
+
+
+def _products(case: Case, op: str, rows: list[Row], made: int) -> int:
+    if op in _MATRICES:  # a (m, k) by b (k, n), whichever of them is turned
+        return round((rows[0].elements * rows[1].elements / made / math.prod(case.dims(case.row)[:-2])) ** 0.5)
+    second = case.dims(rows[1])
+    if op == "Einsum":
+        inputs, _, output = str(json.loads(case.attributes).get("equation", "")).partition("->")
+        sizes = [
+            pair
+            for row, term in zip(rows, inputs.split(","), strict=False)
+            for pair in zip(term, case.dims(row), strict=False)
+        ]
+        return math.prod({name: size for name, size in sizes if name not in output}.values()) if output else 0
+    if op == "DepthwiseConv2dNative":
+        return math.prod(second[:2])
+    return rows[1].elements // second[-1] if second else 0

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from tdbg.model import DType
+from tdbg.model import DType, Frame
 from tdbg.query.case import Case
 from tdbg.query.causes import Fix
 from tdbg.query.formulas import Formula
-from tdbg.query.rewrite import Finder, rewrite
+from tdbg.query.program import Op
+from tdbg.query.rewrite import Finder, Target, call, division, rewrite
 from tdbg.query.trial import RECORDED, Samples, attempt, is_good
+
+_CALLED: dict[str, Finder] = {
+    name: call(name.lower()) for name in ("Log", "Log1p", "Exp", "Expm1", "Sqrt", "Rsqrt", "Reciprocal")
+} | dict.fromkeys(("RealDiv", "Div"), division)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +36,18 @@ def propose(before: Formula, samples: Samples | None, *proposals: Proposal) -> F
     that was executed and gave a bad value or gradient is not proposed at all.
     """
     in_order = sorted(proposals, key=lambda one: not one.code)
+    failing = None  # in a later run
     for proposal in in_order:
         inputs = proposal.samples or samples
         if inputs is None:
             return Fix(proposal.text, proposal.code, untried="the inputs of the op were not kept")
         trial = attempt(proposal.before or before, proposal.formula, inputs)
-        if trial is not None:
+        if trial is not None and trial.fails_at is None:
             return Fix(proposal.text, proposal.code, trial)
+        if trial is not None and failing is None:
+            failing = Fix(proposal.text, proposal.code, trial)
+    if failing is not None:
+        return failing
     for proposal in in_order:
         inputs = proposal.samples or samples
         if inputs is not None and inputs.on != RECORDED and is_good(proposal.formula, inputs.arrays):
@@ -47,7 +58,40 @@ def propose(before: Formula, samples: Samples | None, *proposals: Proposal) -> F
 
 def code(case: Case, find: Finder, template: str) -> str:
     """The user's statement with one expression replaced; "" where that cannot be done without guessing."""
-    return rewrite(case.statement, find, template, case.library) if case.is_written_by_user else ""
+    if not case.is_written_by_user or case.frame is None:
+        return ""
+    known = case.program.definitions(case.frame)
+    return rewrite(case.statement, find, template, case.library, known, _target(case, case.frame))
+
+
+def _target(case: Case, frame: Frame) -> Target | None:
+    """Which call of the statement made the op, where there are several: Python calls them in the order of their ops."""
+    op = case.forward if case.is_backward and case.forward is not None else case.op
+    called, program = _CALLED.get(op.type), case.program
+    if called is None:
+        return None
+    first, last = program.statement_lines(frame)
+    alike = [one for one in program.ops.values() if (one.type, one.graph, one.phase) == (op.type, op.graph, op.phase)]
+    lines = {one.number: line for one in alike if (line := program.user_frame(one)) is not None}
+    numbers = [n for n, line in lines.items() if line.file == frame.file and first <= line.line <= last]
+    here = _in_order([program.ops[number] for number in numbers])
+    return Target(called, here.index(op), len(here)) if op in here else Target(called, 0, 0)
+
+
+def _in_order(ops: list[Op]) -> list[Op]:
+    """As the program made them. The ops of a Session are numbered as the runtime lists them; their names tell: ``Log``,
+    ``Log_1``, ``Log_2``. Nothing when they do not."""
+    if any(op.graph < 0 for op in ops):
+        return sorted(ops, key=lambda op: op.number)
+    parts = [_COUNTED.fullmatch(op.name) for op in ops]
+    known = [match for match in parts if match is not None]
+    if len(known) < len(ops) or len({match["base"] for match in known}) > 1:
+        return []
+    made = dict(zip((int(match["count"] or 0) for match in known), ops, strict=True))
+    return [made[count] for count in sorted(made)]
+
+
+_COUNTED = re.compile(r"(?P<base>.*?)(?:_(?P<count>\d+))?")
 
 
 def tiny(case: Case) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
+from tdbg.model import DType
 from tdbg.query.case import Case
 from tdbg.query.program import short_path
 from tdbg.query.rerun import in_float64
+from tdbg.query.rewrite import small_terms
 
 
 def share(count: int, elements: int, what: str) -> str:
@@ -52,3 +56,29 @@ def in_wide(case: Case) -> tuple[str, ...]:
     at = case.element if case.element is not None and output.shape == case.output_shape else None
     value = float(output[at]) if at is not None else float(np.abs(output).max())
     return (f"computed again in float64 it is {value:.4g}: only the range of {case.row.label} is too small",)
+
+
+def lost_beside_one(case: Case, index: int = 0) -> str:
+    """The sentence on an epsilon that is added where 1 is, and that the type cannot hold beside it; "" without one.
+
+    It is looked for in the statements of the ops that made an input. Grappler may have moved it there: it turns
+    ``(1 - p) + eps`` into ``(1 + eps) - p``.
+    """
+    rounded = _AS.get(case.dtype)
+    if rounded is None:
+        return ""
+    places = [case, *itertools.takewhile(lambda made: made.op.type in _NEXT_TO_ONE, case.chain(index, 5))]
+    for place in places:
+        known = place.program.definitions(place.frame) if place.frame else {}
+        for epsilon in small_terms(place.statement, known):
+            if rounded(1.0 + epsilon) == 1.0 and rounded(1.0 - epsilon) == 1.0:
+                least = float(np.spacing(rounded(1.0)))
+                return (
+                    f"the epsilon of {epsilon:g} is lost: in {case.row.label} both 1 + {epsilon:g} and 1 - {epsilon:g} "
+                    f"are exactly 1, and the next number is {least:.1g} away"
+                )
+    return ""
+
+
+_AS: dict[DType, type[np.floating]] = {DType.FLOAT16: np.float16, DType.FLOAT32: np.float32, DType.FLOAT64: np.float64}
+_NEXT_TO_ONE = ("Sub", "AddV2", "Add", "ClipByValue", "Minimum", "Maximum", "Neg")

@@ -25,13 +25,16 @@ class Command(command.Command):
     def prepare_parser(self, parser: command.Parser) -> None:
         parser.add_argument("other", metavar="TRACE", help="the other trace")
         parser.add_argument("--exact", action="store_true", help="every bit counts: rounding is a difference, too")
+        parser.add_argument("--numbers-only", action="store_true", help="compare numbers across element types and ops")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         from tdbg.query.diff import compare
         from tdbg.query.diff_text import lines as diff_lines
 
-        diff = compare(shell.scene.trace(), shell.open_scene(os.path.expanduser(args.other)).trace(), exact=args.exact)
-        links = places([diff.parting.first.frame]) if diff.parting else {}
+        diff = compare(
+            shell.scene.trace(), shell.open_scene(os.path.expanduser(args.other)).trace(), args.exact, args.numbers_only
+        )
+        links = places([diff.parting.side.frame]) if diff.parting else {}
         texts = diff_lines(diff, _WIDE)
         shown = [linked(line, links, "title" if line.startswith("tdbg: ") else "") for line in texts]
         return Result([Text(shown, diff.as_dict())])

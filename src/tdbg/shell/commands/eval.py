@@ -19,15 +19,18 @@ from tdbg.shell.tensor_name import TensorName, take
 from tdbg.shell.words import words_of
 
 _TENSOR = re.compile(r"`([^`]*)`")
+_NUMBERED = re.compile(r"(.*?:\d+(?::\w+)?)(?:#(\d+)(.*)|\[\s*(\d+)\s*\])")  # x:0#2, x:0[2]: dump 2
 _FLAG = re.compile(r"(?:-a|--all|-y|--yes|--force|(?:-w|--write_path)[\s=]\s*(?:'[^']*'|\"[^\"]*\"|\S+))(?=\s|$)")
 
 
 class Command(command.Command):
     """Computes with tensors: a numpy expression, with numpy as np and tensors in backticks.
 
-    A tensor is `[DEVICE:]NODE:SLOT[:DEBUG_OP][[INDEX]]`, or `NODE:SLOT#N` for one of several dumps. Numbers, operators,
-    comparisons, slices, functions of np and np.linalg, and attributes and methods of arrays such as .T, .shape and
-    .sum() can be used; nothing that reads or writes files, imports, or makes arrays that do not fit in memory.
+    A tensor is `[DEVICE:]NODE:SLOT[:DEBUG_OP]`. One number in brackets, `NODE:SLOT[N]`, is the dump to take where there
+    are several, as in tfdbg (or `NODE:SLOT#N`); slices, `NODE:SLOT[0, :]`, are of its elements, and so is what stands
+    behind the backticks: `NODE:SLOT`[N]. Numbers, operators, comparisons, slices, functions of np and np.linalg, and
+    attributes and methods of arrays such as .T, .shape and .sum() can be used; nothing that reads or writes files,
+    imports, or makes arrays that do not fit in memory.
     """
 
     name = "eval"
@@ -108,13 +111,14 @@ def _last_flag(rest: str) -> re.Match[str] | None:
 def _stand_in(typed: str, shell: command.Context, arrays: dict[str, Any], notes: list[Line]) -> str:
     """A name that Python can read for a tensor, whose elements are looked up; of several dumps, unless one was named,
     the first is taken, and that is noted."""
-    bare, number = re.fullmatch(r"(.*?:\d+)#(\d+)(.*)", typed), 0
+    bare, number = _NUMBERED.fullmatch(typed), 0
     if bare is not None:
-        typed, number = bare[1] + bare[3], int(bare[2])
+        typed, number = bare[1] + (bare[3] or ""), int(bare[2] or bare[4])
     name = TensorName.parse(typed)
     seen = shell.scene.seen(name.tensor, name.debug_op, name.device)
     if number >= len(seen):
-        raise TdbgError(f"{name.tensor} has {len(seen)} dump{'s' * (len(seen) != 1)}; there is no #{number}")
+        said = f"{name.tensor} has {len(seen)} dump{'s' * (len(seen) != 1)}; there is no #{number}"
+        raise TdbgError(f"{said}. Its element {number} is `{name.tensor}`[{number}]")
     if bare is None and len(seen) > 1:
         said = f"{name.tensor} was seen {len(seen):,} times; this takes the first, and `{name.tensor}#N` another"
         notes.append((Span(said, "warning"),))

@@ -31,8 +31,12 @@ class Command(command.Command):
         lines: list = []
         for alert in alerts:
             lines += [*_lines(alert, step_link(shell.scene, alert.step)), ()]
-        if not alerts:
-            lines.append(Span("Nothing unhealthy was found in training.", "good"))
+        asked = verdict.health.asked
+        if not alerts and asked:
+            count = f"{len(asked)} rule{'s' * (len(asked) != 1)}"
+            lines.append(Span(f"Nothing unhealthy was found in training: {count} asked.", "good"))
+        elif not alerts:
+            lines.append(Span("Whether training is healthy is not known: no rule could be asked.", "warning"))
         if verdict.first is not None:
             before = f"Only what came before the first bad value, in step {verdict.first.row.step}, was looked at; see "
             lines.append((Span(before, "dim"), Span("why", "name", "why")))

@@ -46,12 +46,13 @@ class Command(command.Command):
             raise TdbgError(f"no step of this trace has numbers of {name}; lt lists what was recorded")
         count = len(curve.points)
         bad_steps = [point.step for point in curve.points if point.bad]
-        lines: list = [(Span("History of "), Span(name, "name"), Span(f", {count:,} step{'s' * (count != 1)}"))]
+        steps = f", {count:,} step{'s' * (count != 1)}" if width == 1 else f", {count:,} points of {width:,} steps each"
+        lines: list = [(Span("History of "), Span(name, "name"), Span(steps))]
         if bad_steps:
             said = f"bad in {len(bad_steps):,} of them, first in step {bad_steps[0]}"
             lines.append((Span(f"  {said}", "nan", step_link(shell.scene, bad_steps[0], f"pt -s {quoted(name)}")),))
         if width > 1:
-            lines.append((Span(f"  {width} neighbouring steps are one point", "dim"),))
+            lines.append((Span(f"  each point stands for {width:,} neighbouring steps", "dim"),))
         series = [(point.step, _value(point, args.quantity)) for point in curve.points]
         blocks: list[Block] = [
             text(*lines, (), data={"tensor": name, "bad_steps": bad_steps, "steps_per_point": width})

@@ -18,7 +18,8 @@ class Command(command.Command):
     """Lists the tensors that were seen at this moment.
 
     Patterns are regular expressions that match from the beginning of a name, as in tfdbg. The last column counts the
-    elements that are NaN or infinite.
+    elements that are NaN or infinite. Where it says "not looked at" the tensor is too large to be read unasked, or was
+    recorded without its numbers; lt -f has_inf_or_nan and pt read what there is.
     """
 
     name = "list_tensors"

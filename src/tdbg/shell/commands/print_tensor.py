@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from tdbg.shell.tensor_blocks import add_value_flags, header, question, value_bl
 from tdbg.shell.tensor_name import TensorName, offset_of, take
 
 _MOST_LISTED = 10
+_MOST_LOOKED_THROUGH = 100_000
 
 
 class Command(command.Command):
@@ -88,7 +90,17 @@ def _several(all_seen: Sequence[Seen], name: TensorName) -> list[Block]:
         lines.append((Span("  "), Span(f"#{number}", "name", link), Span(f"  {', '.join(filter(None, facts))}")))
     if len(all_seen) > _MOST_LISTED:
         lines.append((Span(f"  … {len(all_seen) - _MOST_LISTED:,} more", "dim"),))
+        lines += _first_bad(all_seen, name)
     return [text(*lines, "", data={"dumps": len(all_seen)})]
+
+
+def _first_bad(all_seen: Sequence[Seen], name: TensorName) -> list:
+    """Where it is not among those listed."""
+    bad = next((number for number, seen in enumerate(islice(all_seen, _MOST_LOOKED_THROUGH)) if seen.is_bad), 0)
+    if bad < _MOST_LISTED:
+        return []
+    link = f"pt {quoted(name.tensor + name.brackets)} -n {bad}"
+    return [(Span("  the first with NaN or infinity: ", "warning"), Span(f"#{bad}", "name", link))]
 
 
 def _numbers(seen: Seen, title: str, problem: str) -> list[Block]:

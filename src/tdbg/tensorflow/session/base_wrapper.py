@@ -115,7 +115,7 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
         CallableOptions."""
         if callable_runner and callable_options:
             raise ValueError("callable_runner and callable_options are mutually exclusive: give one of them.")
-        if (callable_runner or callable_options) and (fetches or feed_dict):
+        if (callable_runner or callable_options) and (fetches is not None or feed_dict):
             raise ValueError("a callable has its fetches and feeds already: fetches and feed_dict must be None.")
         args = list(callable_runner_args or ())
         if callable_runner:
@@ -149,6 +149,11 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
             return self._run(from_options(self._sess, callable_options, plain, values), None, run_metadata)
 
         return runner
+
+    def run_hooked(self, fetches: dict, asked: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Any:
+        """A run with what hooks fetch, too; ``asked`` is what the program itself fetches, and all that it knows of."""
+        call = of_run(self._sess, fetches, feed_dict)._replace(asked=asked)
+        return self._run(call, options, run_metadata)
 
     def run_step_fn(self, step_fn: Callable[..., Any]) -> Any:
         return step_fn(monitored_session.MonitoredSession.StepContext(self._sess, self.run))
@@ -231,7 +236,7 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
             self._say_once("runs whose feeds are connected to other tensors (CallableOptions) are not debugged")
             return call.plain(options, run_metadata)
         response = self.on_run_start(
-            OnRunStartRequest(call.fetches, call.feed_dict, options, run_metadata, number, call.is_callable_runner)
+            OnRunStartRequest(call.asked, call.feed_dict, options, run_metadata, number, call.is_callable_runner)
         )
         check_type(response, OnRunStartResponse)
         if response.action == OnRunStartAction.NON_DEBUG_RUN:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import linecache
 import os
 import socket
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tensorflow.core.debug import debug_service_pb2
@@ -21,6 +22,7 @@ from tdbg.tensorflow.session.dump_tensors import read_event
 URL_PREFIX = "grpc://"
 _CHUNK = 4_000_000  # below gRPC's usual limit of 4 MiB per message
 _PATIENCE = 2.0  # seconds until a server counts as not there
+_PAUSE = 0.1  # seconds between two looks for a server
 _LONGEST = 60.0  # seconds for one message to be taken
 
 
@@ -43,6 +45,16 @@ class DebugServer:
             socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
         except OSError:
             return False
+        return True
+
+    def wait_for(self, seconds: float, say: Callable[[str], None]) -> bool:
+        """Whether it is there, now or within so many seconds; where it is not there at once, that is said."""
+        until = time.monotonic() + seconds
+        while not self.is_there():
+            if time.monotonic() >= until:
+                return False
+            say(f"waiting {seconds:g} s for a debug server at {self.address}")
+            time.sleep(_PAUSE)
         return True
 
     def send_tracebacks(self, graph: Any, key: str, stack: Iterable[Any], with_sources: bool = True) -> None:

@@ -56,6 +56,12 @@ class CoreMetadata(NamedTuple):
     target_nodes: list[str]
 
 
+def core_metadata_of(message: str) -> CoreMetadata:
+    """Of the text in the runtime's file about a run."""
+    told = json.loads(message)
+    return CoreMetadata(*(told[name] for name in CoreMetadata._fields))
+
+
 class DebugDumpDir(GraphQueries):
     """What was dumped of one run. File names are read at once, tensors and the edges of graphs when asked for.
 
@@ -147,7 +153,7 @@ class DebugDumpDir(GraphQueries):
     @cached_property
     def _core_metadata(self) -> list[CoreMetadata]:
         texts = self._log_messages(self._files.core_metadata)
-        return [CoreMetadata(*(json.loads(text)[name] for name in CoreMetadata._fields)) for text in texts]
+        return [core_metadata_of(text) for text in texts]
 
     def _log_messages(self, paths: list[str]) -> list[str]:
         return [read_event(os.path.join(self._root, path)).log_message.message for path in paths]

@@ -73,8 +73,7 @@ class DumpRoot:
             raise ValueError(f"{what} path points to a non-empty directory; name a new one: {self.path}")
         self.is_new = not self.path.exists()
         self.path.mkdir(parents=True, exist_ok=True)
-        # A name that no wrapper had before: executors of an earlier one would not write their graphs again.
-        self._spools = self.path / f"_tdbg_spool_{uuid.uuid4().hex[:8]}"
+        self._spools = _place_beside(self.path)
         self._free: list[Path] = []
         self._count = 0
         self._graphs: dict[tuple, Sequence[KeptGraph]] = {}
@@ -123,9 +122,9 @@ class DumpRoot:
         """Takes everything away, and the root too if it was made here. A forked child leaves it to its parent."""
         if os.getpid() != self._process:
             return
-        for entry in list(self.path.iterdir()) if self.path.is_dir() else []:
-            if entry.name.startswith(("run_", "_tdbg_spool_")):
-                shutil.rmtree(entry, ignore_errors=True)
+        shutil.rmtree(self._spools, ignore_errors=True)
+        for entry in list(self.path.glob("run_*")) if self.path.is_dir() else []:
+            shutil.rmtree(entry, ignore_errors=True)
         if self.is_new:
             with contextlib.suppress(OSError):
                 self.path.rmdir()
@@ -180,6 +179,22 @@ def _survey(spool: Path) -> _Survey:
                 elif entry.name.startswith(CORE_METADATA_PREFIX):
                     signature.append(read_event(entry.path).log_message.message.partition('"input_names"')[2])
     return _Survey(graphs, tuple(signature), size)
+
+
+def _place_beside(root: Path) -> Path:
+    """Where TensorFlow writes to until a run has ended: not in the root, whose folders are taken for runs, but where a
+    folder can be moved into it. A name that no wrapper had before: executors of an earlier one would not write their
+    graphs again."""
+    name = f"tdbg_spool_{uuid.uuid4().hex[:8]}"
+    for place in (Path(tempfile.gettempdir()) / name, root.parent / f".{name}"):
+        try:
+            (place / "probe").mkdir(parents=True)
+            (place / "probe").rename(root / f".{name}")
+            (root / f".{name}").rmdir()
+            return place
+        except OSError:  # of another file system, or not to be written to
+            shutil.rmtree(place, ignore_errors=True)
+    return root / f".{name}"
 
 
 def _clear(folder: Path, process: int) -> None:

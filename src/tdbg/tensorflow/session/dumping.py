@@ -16,6 +16,7 @@ from tdbg.capture import faults
 from tdbg.tensorflow.session.dump_kernels import OP, DumpKernels, Plan
 from tdbg.tensorflow.session.dump_root import IDENTITY, DumpRoot, RunDump
 from tdbg.tensorflow.session.non_interactive import NonInteractiveDebugWrapperSession
+from tdbg.tensorflow.session.old_names import takes_old_names
 from tdbg.tensorflow.session.requests import (
     OnRunEndRequest,
     OnRunEndResponse,
@@ -46,6 +47,7 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
 
     _wants_partition_graphs = False  # the runtime writes them beside the tensors
 
+    @takes_old_names
     def __init__(
         self,
         sess: Any,
@@ -115,16 +117,16 @@ class DumpingDebugWrapperSession(NonInteractiveDebugWrapperSession):
         return OnRunEndResponse()
 
     def on_run_abandoned(self, response: OnRunStartResponse) -> None:
-        self._finish(response)
+        self._finish(response, was_abandoned=True)
 
-    def _finish(self, response: OnRunStartResponse | None) -> None:
+    def _finish(self, response: OnRunStartResponse | None, was_abandoned: bool = False) -> None:
         found = self._open.pop(response.debug_urls[0], None) if response and response.debug_urls else None
         if found is None:
             return
         seconds = time.perf_counter() - found.began
         with faults.guard("keeping the dump of a run"):
             folder, size, graphs = self._root.finish(found.dump)
-            if not size:  # the run did not begin: a fetch that does not exist, for example
+            if was_abandoned and not size:  # the run did not begin: a fetch that does not exist, for example
                 self._root.discard(folder)
             with self._size_lock:
                 self._written += size

@@ -19,6 +19,7 @@ from tdbg.scene import TensorFilter as Filter
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir, DebugTensorDatum, InconvertibleTensorProto
 
 OpType = Callable[[DebugTensorDatum], str]
+OnRead = Callable[[DebugTensorDatum, Any], None]
 
 
 class TensorFilter:
@@ -27,9 +28,18 @@ class TensorFilter:
     def __init__(self, name: str, function: Filter) -> None:
         self.name, self._function, self._has_failed = name, function, False
 
-    def find(self, dump: DebugDumpDir, first_n: int = 0, exclude_nodes: str = "") -> list[DebugTensorDatum]:
+    def find(
+        self, dump: DebugDumpDir, first_n: int = 0, exclude_nodes: str = "", on_read: OnRead | None = None
+    ) -> list[DebugTensorDatum]:
+        """``on_read(datum, tensor)`` is told of each tensor that the filter looks at."""
+
+        def passes(datum: DebugTensorDatum, tensor: Any) -> bool:
+            if on_read is not None:
+                on_read(datum, tensor)
+            return self._passes(datum, tensor)
+
         with context.eager_mode():
-            return dump.find(self._passes, first_n=first_n, exclude_node_names=exclude_nodes or None)
+            return dump.find(passes, first_n=first_n, exclude_node_names=exclude_nodes or None)
 
     def _passes(self, datum: DebugTensorDatum, tensor: Any) -> bool:
         try:

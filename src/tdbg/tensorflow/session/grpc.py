@@ -3,6 +3,7 @@ filter."""
 
 from __future__ import annotations
 
+import time
 import traceback
 import weakref
 from collections.abc import Callable, Iterable
@@ -18,6 +19,7 @@ from tdbg.tensorflow.session.dump_root import DumpRoot, RunDump
 from tdbg.tensorflow.session.filters import TensorFilter
 from tdbg.tensorflow.session.names import run_key
 from tdbg.tensorflow.session.non_interactive import NonInteractiveDebugWrapperSession
+from tdbg.tensorflow.session.old_names import takes_old_names
 from tdbg.tensorflow.session.requests import (
     OnRunEndRequest,
     OnRunEndResponse,
@@ -28,16 +30,20 @@ from tdbg.tensorflow.session.requests import (
 from tdbg.tensorflow.session.watching import WatchOptions
 
 Addresses = str | list[str]
+PATIENCE = 10.0  # seconds for a server that starts beside the program
+_LOOKS_AGAIN = 5.0  # seconds
 
 
 class GrpcDebugWrapperSession(NonInteractiveDebugWrapperSession):
     """Sends the tensors of each run() to debug servers, given as ``host:port`` or ``grpc://host:port``.
 
-    Where there is no server it says so, once, and the program goes on without the debugger.
+    A server that is not there yet is waited for, ``patience`` seconds at the first run. Then that is said, the program
+    goes on without the debugger, and it looks for the server again before later runs.
     """
 
     _wants_partition_graphs = False  # the runtime sends them
 
+    @takes_old_names
     def __init__(
         self,
         sess: Any,
@@ -48,7 +54,9 @@ class GrpcDebugWrapperSession(NonInteractiveDebugWrapperSession):
         start_step: int = 0,
         stop_step: int | None = None,
         every: int = 1,
+        patience: float = PATIENCE,
     ) -> None:
+        self._patience, self._next_look = patience, 0.0
         self._servers = [DebugServer(address) for address in _addresses(grpc_debug_server_addresses)]
         super().__init__(
             sess,
@@ -68,14 +76,18 @@ class GrpcDebugWrapperSession(NonInteractiveDebugWrapperSession):
         return super().on_run_start(request)
 
     def _are_servers_there(self) -> bool:
+        if time.monotonic() < self._next_look:
+            return False
+        patience, self._patience = self._patience, 0.0
         for server in self._servers:
-            if not server.is_there():
+            if not server.wait_for(patience, self._say_once):
                 self._say_once(
                     f"no debug server answers at {server.address}; start one there (a gRPC server of TensorFlow's "
-                    "EventListener service) and run the program again. It goes on without the debugger"
+                    "EventListener service). The program goes on without the debugger, which looks again at later runs"
                 )
-                self.enabled = False
-        return self.enabled
+                self._next_look = time.monotonic() + _LOOKS_AGAIN
+                return False
+        return True
 
 
 class TensorBoardDebugWrapperSession(GrpcDebugWrapperSession):
@@ -88,6 +100,7 @@ class TensorBoardDebugWrapperSession(GrpcDebugWrapperSession):
     cannot break at tensors then, for the run is over when it hears of it.
     """
 
+    @takes_old_names
     def __init__(
         self,
         sess: Any,
@@ -99,6 +112,7 @@ class TensorBoardDebugWrapperSession(GrpcDebugWrapperSession):
         start_step: int = 0,
         stop_step: int | None = None,
         every: int = 1,
+        patience: float = PATIENCE,
     ) -> None:
         super().__init__(
             sess,
@@ -108,6 +122,7 @@ class TensorBoardDebugWrapperSession(GrpcDebugWrapperSession):
             start_step=start_step,
             stop_step=stop_step,
             every=every,
+            patience=patience,
         )
         self._sends_sources = send_traceback_and_source_code
         self._sent_version = -1
@@ -124,9 +139,7 @@ class TensorBoardDebugWrapperSession(GrpcDebugWrapperSession):
         if self._sends_sources and self.graph.version > self._sent_version:
             with faults.guard("sending tracebacks to the debug server"):
                 self._sent_version = self.graph.version
-                stack = [frame for frame in traceback.extract_stack() if not is_own_file(frame.filename)]
-                for server in self._servers:
-                    server.send_tracebacks(self.graph, run_key(request.fetches, request.feed_dict), stack)
+                _send_tracebacks(self._servers, self.graph, request.fetches, request.feed_dict)
         if self._filter is None:
             return response
         dump = self._root.begin(request.run_call_count, request.fetches, request.feed_dict)
@@ -163,6 +176,22 @@ class TensorBoardDebugWrapperSession(GrpcDebugWrapperSession):
                 f"run #{number}: {len(passed)} tensors passed tensor_filter_fn, the first is {passed[0].tensor_name}; "
                 f"its {count} events were sent to {server.address}"
             )
+
+
+def publish_traceback(
+    debug_server_urls: Addresses, graph: Any, feed_dict: Any, fetches: Any, old_graph_version: int
+) -> int:
+    """Sends where the ops of a graph were made, and these files, to debug servers, if the graph is newer than this
+    version; its version."""
+    if graph.version > old_graph_version:
+        _send_tracebacks(list(map(DebugServer, _addresses(debug_server_urls))), graph, fetches, feed_dict)
+    return max(graph.version, old_graph_version)
+
+
+def _send_tracebacks(servers: list[DebugServer], graph: Any, fetches: Any, feed_dict: Any) -> None:
+    stack = [frame for frame in traceback.extract_stack() if not is_own_file(frame.filename)]
+    for server in servers:
+        server.send_tracebacks(graph, run_key(fetches, feed_dict), stack)
 
 
 def _gated(fetches: Any, feeds: Any) -> WatchOptions:

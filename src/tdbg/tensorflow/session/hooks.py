@@ -21,8 +21,9 @@ from tdbg.capture.control import Prompt
 from tdbg.scene import TensorFilter as Filter
 from tdbg.tensorflow.session.base_wrapper import BaseDebugWrapperSession
 from tdbg.tensorflow.session.dumping import DumpingDebugWrapperSession
-from tdbg.tensorflow.session.grpc import Addresses, GrpcDebugWrapperSession, TensorBoardDebugWrapperSession
+from tdbg.tensorflow.session.grpc import PATIENCE, Addresses, GrpcDebugWrapperSession, TensorBoardDebugWrapperSession
 from tdbg.tensorflow.session.local_cli import LocalCLIDebugWrapperSession
+from tdbg.tensorflow.session.old_names import say_left_out, takes_old_names
 from tdbg.tensorflow.session.requests import (
     OnRunEndRequest,
     OnRunStartAction,
@@ -41,8 +42,9 @@ class _Gate(tf_session.SessionInterface):
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
         is_hooked = isinstance(fetches, dict) and _CALLER in fetches
-        session = self._wrapper if is_hooked and self._wrapper.session is self._session else self._session
-        return session.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
+        if is_hooked and self._wrapper.session is self._session:
+            return self._wrapper.run_hooked(fetches, fetches[_CALLER], feed_dict, options, run_metadata)
+        return self._session.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
 
     @property
     def graph(self) -> Any:
@@ -147,15 +149,20 @@ class _DebugHook(tf.compat.v1.train.SessionRunHook):
 class LocalCLIDebugHook(_DebugHook):
     """The prompt of LocalCLIDebugWrapperSession around each run of a MonitoredSession or an Estimator."""
 
+    @takes_old_names
     def __init__(
         self,
-        ui_type: str = "readline",
+        ui_type: str = "curses",
         dump_root: str | os.PathLike | None = None,
         thread_name_filter: str | None = None,
         config_file_path: Any = None,
         *,
         prompt: Prompt | None = None,
+        watch_fn: Any = None,
     ) -> None:
+        if watch_fn is not None:  # of TensorFlow 1.0
+            instead = "run --node_name_filter and its kin say at the prompt what is watched"
+            say_left_out("watch_fn", "LocalCLIDebugHook", instead)
         self._filters: dict[str, Filter] = {}
 
         def make(session: Any) -> LocalCLIDebugWrapperSession:
@@ -178,6 +185,7 @@ class LocalCLIDebugHook(_DebugHook):
 class DumpingDebugHook(_DebugHook):
     """Dumps each run as DumpingDebugWrapperSession does, with the same arguments."""
 
+    @takes_old_names
     def __init__(
         self,
         session_root: str | os.PathLike,
@@ -206,6 +214,7 @@ class DumpingDebugHook(_DebugHook):
 class GrpcDebugHook(_DebugHook):
     """Sends each run to debug servers as GrpcDebugWrapperSession does, with the same arguments."""
 
+    @takes_old_names
     def __init__(
         self,
         grpc_debug_server_addresses: Addresses,
@@ -215,6 +224,7 @@ class GrpcDebugHook(_DebugHook):
         start_step: int = 0,
         stop_step: int | None = None,
         every: int = 1,
+        patience: float = PATIENCE,
     ) -> None:
         super().__init__(
             lambda session: GrpcDebugWrapperSession(
@@ -225,6 +235,7 @@ class GrpcDebugHook(_DebugHook):
                 start_step=start_step,
                 stop_step=stop_step,
                 every=every,
+                patience=patience,
             )
         )
 
@@ -235,6 +246,7 @@ class TensorBoardDebugHook(_DebugHook):
     With ``tensor_filter_fn(datum, tensor)`` only runs of which a tensor passes are sent: see there.
     """
 
+    @takes_old_names
     def __init__(
         self,
         grpc_debug_server_addresses: Addresses,
@@ -245,6 +257,7 @@ class TensorBoardDebugHook(_DebugHook):
         start_step: int = 0,
         stop_step: int | None = None,
         every: int = 1,
+        patience: float = PATIENCE,
     ) -> None:
         super().__init__(
             lambda session: TensorBoardDebugWrapperSession(
@@ -256,5 +269,6 @@ class TensorBoardDebugHook(_DebugHook):
                 start_step=start_step,
                 stop_step=stop_step,
                 every=every,
+                patience=patience,
             )
         )

@@ -10,6 +10,7 @@ from tensorflow.python.client import session as sessions
 
 from tdbg.capture import faults
 from tdbg.tensorflow.session.debug_nodes import PREFIXES, take_out
+from tdbg.tensorflow.session.names import output_name
 from tdbg.tensorflow.session.runs import Run, Runs
 
 
@@ -118,7 +119,8 @@ class Interception:
 
         def _make_callable_from_options(session: Any, callable_options: Any) -> Any:
             plain = original(session, callable_options)
-            names = list(callable_options.feed), list(callable_options.fetch), list(callable_options.target)
+            feeds, fetches = (list(map(output_name, some)) for some in (callable_options.feed, callable_options.fetch))
+            names = feeds, fetches, list(callable_options.target)
             if callable_options.tensor_connection or callable_options.feed_devices or callable_options.fetch_devices:
                 return plain
             return _Callable(self, session, names, plain, callable_options.run_options)

@@ -21,6 +21,7 @@ from tdbg.scene import TensorFilter as Filter
 from tdbg.tensorflow.session.base_wrapper import BaseDebugWrapperSession
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir, has_inf_or_nan
 from tdbg.tensorflow.session.dump_root import DumpRoot, RunDump
+from tdbg.tensorflow.session.old_names import takes_old_names
 from tdbg.tensorflow.session.requests import (
     OnRunEndRequest,
     OnRunEndResponse,
@@ -31,7 +32,10 @@ from tdbg.tensorflow.session.requests import (
     OnSessionInitRequest,
     OnSessionInitResponse,
 )
+from tdbg.tensorflow.session.run_calls import Call
+from tdbg.tensorflow.session.run_feeds import Feeds
 from tdbg.tensorflow.session.run_scene import RunCall, RunScene
+from tdbg.tensorflow.session.watching import watch_fed
 
 _PLAIN = Action(debug=False)
 _LOOKED_THROUGH = 1 << 26  # bytes of dumps that are searched for bad values though nobody asked
@@ -72,23 +76,27 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
     """Stops before and after run() and asks what to do, at a prompt.
 
     ``dump_root``, where tensors are kept while they are looked at, must be new or empty; it is emptied again. By
-    default it is in the system's folder for temporary files. ``ui_type`` is "curses", "readline" or "screen". The
-    filter ``has_inf_or_nan`` is there already; ``add_tensor_filter`` adds others.
+    default it is in the system's folder for temporary files. ``ui_type`` "curses" or "screen" opens a screen where
+    there is a terminal, "readline" asks line by line. The filter ``has_inf_or_nan`` is there already;
+    ``add_tensor_filter`` adds others.
     """
 
     _wants_partition_graphs = False  # the runtime writes them beside the tensors
 
+    @takes_old_names
     def __init__(
         self,
         sess: Any,
         dump_root: str | os.PathLike | None = None,
-        ui_type: str = "readline",
+        ui_type: str = "curses",
         thread_name_filter: str | None = None,
         config_file_path: Any = False,
         *,
         prompt: Prompt | None = None,
     ) -> None:
         super().__init__(sess, thread_name_filter=thread_name_filter)
+        if isinstance(ui_type, bool):  # of TensorFlow 1, where log_usage stood here
+            ui_type = "curses"
         if ui_type not in control.UI_TYPES:
             raise ValueError(f"ui_type {ui_type!r} is not known; there are: {', '.join(control.UI_TYPES)}")
         self._prompt = prompt or control.prompt(ui_type, config_file_path)
@@ -117,9 +125,15 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
             action = self._decide(call) if self.enabled else _PLAIN
         if not action.debug or action.profile:
             return _Planned(action, call)
-        watched = (action.node_name_filter, action.op_type_filter, action.tensor_dtype_filter)
-        dump = self._root.begin(number, fetches, feed_dict, watched)
-        return _Planned(action, call, dump)
+        call = replace(call, watched=(action.node_name_filter, action.op_type_filter, action.tensor_dtype_filter))
+        return _Planned(action, call, self._root.begin(number, fetches, feed_dict, call.watched))
+
+    def _refine(self, run_options: Any, call: Call, response: OnRunStartResponse) -> None:
+        """Filters of ``run`` are meant for what is fed, too."""
+        if isinstance(response, _Planned) and any(response.call.watched):
+            with faults.guard("watching what is fed"):
+                fed = list(Feeds(call.feed_dict))
+                watch_fed(run_options, self.graph, fed, response.call.watched, response.debug_urls)
 
     def on_run_end(self, request: OnRunEndRequest) -> OnRunEndResponse:
         plan = request.response

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from tdbg.dumps.names import split_element, tensor_name
+
 
 def element_name(element: Any) -> str:
     """The name of a tensor, op or variable; what else can be fetched or fed tells itself."""
@@ -28,6 +30,11 @@ def _flattened(elements: Any) -> Iterator[str]:
         yield element_name(elements)
 
 
+def output_name(name: str) -> str:
+    """The first output of an op where CallableOptions name the op alone."""
+    return name if split_element(name)[1] is not None else tensor_name(name, 0)
+
+
 def feed_names(feed_dict: Any) -> list[str]:
     return [element_name(key) for key in feed_dict or ()]
 
@@ -39,7 +46,7 @@ def run_key(fetches: Any, feed_dict: Any) -> str:
 
 def describe_run(number: int, fetches: Any, feed_dict: Any, is_callable_runner: bool = False) -> str:
     """``run #1: 1 fetch (loss:0); 2 feeds``."""
-    if is_callable_runner and not fetches:
+    if is_callable_runner and fetches is None:
         return "runner from make_callable()"
     fetched = _counted(flattened_names(fetches), "fetch", "fetches")
     return f"run #{number}: {fetched}; {_counted(feed_names(feed_dict), 'feed', 'feeds')}"

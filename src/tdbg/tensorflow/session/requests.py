@@ -9,6 +9,8 @@ import tensorflow as tf
 from tensorflow.python.client import session as tf_session
 from tensorflow.python.training import monitored_session
 
+from tdbg.tensorflow.session.old_names import takes_old_names
+
 SESSIONS = (tf_session.BaseSession, monitored_session._MonitoredSession)
 
 
@@ -71,6 +73,7 @@ class OnRunStartRequest:
 class OnRunStartResponse:
     """Which ``OnRunStartAction`` follows, where watched tensors go, and which tensors are watched."""
 
+    @takes_old_names
     def __init__(
         self,
         action: str,

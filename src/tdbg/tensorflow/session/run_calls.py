@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from tensorflow.core.protobuf import config_pb2
 
+from tdbg.tensorflow.session.names import output_name
+
 
 class Call(NamedTuple):
     """One run() or callable: as the user made it, and with options of ours."""
@@ -16,13 +18,14 @@ class Call(NamedTuple):
     plain: Callable[[Any, Any], Any]  # options and metadata of the user, or None
     with_options: Callable[[Any, Any], Any] | None  # None where TensorFlow takes no options
     is_callable_runner: bool = False
+    asked: Any = None  # of the fetches, what the user wrote: hooks add their own
 
 
 def of_run(session: Any, fetches: Any, feed_dict: Any) -> Call:
     def run(options: Any, metadata: Any) -> Any:
         return session.run(fetches, feed_dict=feed_dict, options=options, run_metadata=metadata)
 
-    return Call(fetches, feed_dict, run, run)
+    return Call(fetches, feed_dict, run, run, asked=fetches)
 
 
 def of_runner(runner: Callable[..., Any], values: Sequence[Any]) -> Call:
@@ -43,16 +46,17 @@ def from_options(session: Any, given: Any, plain: Callable[..., Any], values: Se
         own = config_pb2.RunOptions()
         own.CopyFrom(given.run_options)
         own.MergeFrom(options)
-        fetched = session.run([*given.fetch, *given.target], feeds, own, metadata)
-        return fetched[: len(given.fetch)]
+        return session.run(fetches, feeds, own, metadata)[: len(given.fetch)]
 
-    feeds = dict(zip(given.feed, values, strict=False))
+    fetches = [*map(output_name, given.fetch), *given.target]
+    feeds = dict(zip(map(output_name, given.feed), values, strict=False))
     return Call(
-        [*given.fetch, *given.target],
+        fetches,
         feeds,
         lambda options, metadata: plain(*values, run_metadata=metadata),
         None if given.tensor_connection or len(values) != len(given.feed) else run,
         is_callable_runner=True,
+        asked=fetches,
     )
 
 

@@ -29,6 +29,7 @@ from tdbg.tensorflow.session.run_nodes import ClientNodes, RuntimeNodes
 from tdbg.tensorflow.session.run_sources import RunSources
 from tdbg.tensorflow.session.run_tensors import NoTensors, RunTensors, parse_tensor_name
 from tdbg.tensorflow.session.source_lines import user_stack
+from tdbg.tensorflow.session.watching import Expressions, count_matching
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class RunCall:
     graph: Any  # the tf.Graph
     filters: dict[str, TensorFilter] = field(default_factory=dict)
     is_callable_runner: bool = False
+    watched: Expressions = (None, None, None)  # the run's own filters
 
     @property
     def description(self) -> str:
@@ -76,7 +78,7 @@ class RunScene:
     @property
     def moment(self) -> Moment:
         seen = self._tensors
-        tensors, bad = (len(seen.data), seen.known_bad) if seen is not None else (0, 0)
+        tensors, bad = (len(seen.data), seen.bad) if seen is not None else (0, 0)
         return Moment("run", self._call.number, self._call.description, tensors, bad, 0.0)
 
     def go(self, number: int | None) -> None:
@@ -89,14 +91,26 @@ class RunScene:
     # ---- tensors
 
     def tensors(self, selection: Selection) -> Tensors:
-        if self._tensors is not None:
+        if self._tensors is not None and self._tensors.data:
             return self._tensors.select(selection, self.filters)
         return NoTensors(self._why_none())
 
     def _why_none(self) -> str:
         if self._metadata is not None:
             return "a profiled run keeps no tensors; type lp for its times, or run to see the tensors of the next"
-        return "no tensors yet; type run to see those of this run"
+        if self._dump is None:
+            return "no tensors yet; type run to see those of this run"
+        words = zip(("node name", "op type", "dtype"), self._call.watched, strict=True)
+        wanted = ", ".join(f'{word} "{expression}"' for word, expression in words if expression)
+        if not wanted:
+            return "this run computed no tensor that can be watched"
+        found = count_matching(self._call.graph, self._call.watched)
+        if not found:
+            return f"no tensor of the graph has {wanted}, which is all that was watched; type run to watch everything"
+        return (
+            f"this run watched {wanted}, which {found:,} tensors of the graph have; it computed none of them by "
+            "itself: they were not needed, merged with others or computed beforehand. Type run to watch everything"
+        )
 
     def passing(self, filter_text: str, exclude_nodes: str = "") -> bool:
         """Whether a tensor passes: no more are read than it takes to know."""

@@ -28,6 +28,7 @@ from tdbg.tensorflow.session.run_nodes import RuntimeNodes
 # They give what they are given: where the runtime left one out, its input has the value.
 _SAME_VALUE = frozenset({"Identity", "StopGradient", "PreventGradient", "Snapshot", "IdentityN"})
 _MAPPED = 1 << 22  # bytes of a dump from which on it is mapped, and not read to the end
+_UNASKED = 1 << 28  # bytes of dumps that are looked at because they are listed
 _SORTS = ("timestamp", "dump_size", "op_type", "tensor_name")
 
 
@@ -37,7 +38,9 @@ class RunTensors:
     def __init__(self, dump: DebugDumpDir, nodes: RuntimeNodes) -> None:
         self._dump, self._nodes = dump, nodes
         self._began = dump.t0 or 0
-        self._numbers: dict[str, tuple[Summary | None, str, tuple[int, ...]]] = {}  # by path
+        self._numbers: dict[str, tuple[Summary | None, str, tuple[int, ...] | None]] = {}  # by path
+        self._passed_over: set[str] = set()  # paths of what is too large to be read unasked, or cannot be read
+        self._left = _UNASKED
         self._found: dict[tuple[str, str, int], list[DebugTensorDatum]] = {}
 
     @cached_property
@@ -80,12 +83,7 @@ class RunTensors:
         data = self._sorted(data, selection.sort_by)
         if selection.reverse:
             data = data[::-1]
-        notes = []
-        if not self.data:
-            notes.append(
-                "no such tensor was computed: TensorFlow may have merged it with others, or computed it beforehand"
-            )
-        return DumpedTensors(self, data, len(self.data), notes)
+        return DumpedTensors(self, data, len(self.data))
 
     def _sorted(self, data: list[DebugTensorDatum], by: str) -> list[DebugTensorDatum]:
         if by == "timestamp":  # they are in this order
@@ -98,18 +96,17 @@ class RunTensors:
             return sorted(data, key=_place)
         raise TdbgError(f"there is no sorting by {by!r}; there are {', '.join(_SORTS)}")
 
-    @property
-    def known_bad(self) -> int:
-        """How many of those that were looked at are bad."""
-        return sum(numbers is not None and numbers.is_bad for numbers, _, _ in self._numbers.values())
+    @cached_property
+    def bad(self) -> int:
+        """How many are bad, as far as they are looked at unasked."""
+        return sum(bool(self.seen(datum).is_bad) for datum in self.data)
 
     def passing(self, text: str, exclude: str, filters: Mapping[str, TensorFilter]) -> list[DebugTensorDatum]:
         key = (text, exclude, id(filters.get(text)))
         if key not in self._found:
             _pattern(exclude)
-            self._found[key] = filter_of(text, filters, self.op_type).find(self._dump, exclude_nodes=exclude)
-            for datum in self._found[key]:
-                self.look_at(datum)
+            wanted = filter_of(text, filters, self.op_type)
+            self._found[key] = wanted.find(self._dump, exclude_nodes=exclude, on_read=self._note)
         return self._found[key]
 
     def has_passing(self, text: str, exclude: str, filters: Mapping[str, TensorFilter]) -> bool:
@@ -130,7 +127,9 @@ class RunTensors:
 
     def seen(self, datum: DebugTensorDatum) -> Seen:
         node, slot = _place(datum)
-        numbers, dtype, shape = self._numbers.get(datum.file_path) or (None, *self._expected(datum))
+        self._glance(datum)
+        looked = self._numbers.get(datum.file_path)
+        numbers, dtype, shape = looked or (None, *self._expected(datum))
         return Seen(
             node,
             slot,
@@ -144,8 +143,22 @@ class RunTensors:
             datum.debug_op,
             self._order[datum.file_path],
             numbers=numbers,
-            is_bad=numbers.is_bad if numbers else None,
+            is_bad=None if looked is None else numbers is not None and numbers.is_bad,
         )
+
+    def _glance(self, datum: DebugTensorDatum) -> None:
+        """Looks at a dump that is listed, unless that takes too long."""
+        if datum.file_path in self._numbers or datum.file_path in self._passed_over:
+            return
+        size = datum.dump_size_bytes or 0
+        try:
+            if size > self._left:
+                self._passed_over.add(datum.file_path)
+            else:
+                self._left -= size
+                self.look_at(datum)
+        except (OSError, ValueError):
+            self._passed_over.add(datum.file_path)
 
     def _expected(self, datum: DebugTensorDatum) -> tuple[str, tuple[int, ...] | None]:
         """Type and shape as the program's graph tells them."""
@@ -158,9 +171,13 @@ class RunTensors:
     def look_at(self, datum: DebugTensorDatum) -> Any:
         """The tensor of a dump; its numbers are known from then on."""
         tensor = datum.get_tensor()
-        if isinstance(tensor, np.ndarray | np.generic):
-            self._numbers[datum.file_path] = numbers_of(tensor), tensor.dtype.name, tensor.shape
+        self._note(datum, tensor)
         return tensor
+
+    def _note(self, datum: DebugTensorDatum, tensor: Any) -> None:
+        is_array = isinstance(tensor, np.ndarray | np.generic)
+        told = (tensor.dtype.name, tensor.shape) if is_array else self._expected(datum)
+        self._numbers.setdefault(datum.file_path, (numbers_of(tensor), *told))
 
     def value(self, seen: Seen) -> Any:
         datum = cast(DebugTensorDatum, seen.key)
@@ -208,9 +225,10 @@ class RunTensors:
 class DumpedTensors(Tensors):
     """Dumps in an order; of each a Seen is made when it is asked for."""
 
-    def __init__(self, tensors: RunTensors, data: list[DebugTensorDatum], total: int, notes: Sequence[str]) -> None:
-        self._tensors, self._data = tensors, data
-        self.total, self.notes = total, notes
+    notes = ()
+
+    def __init__(self, tensors: RunTensors, data: list[DebugTensorDatum], total: int) -> None:
+        self._tensors, self._data, self.total = tensors, data, total
 
     def __len__(self) -> int:
         return len(self._data)
@@ -221,7 +239,7 @@ class DumpedTensors(Tensors):
     def __getitem__(self, at: slice) -> Sequence[Seen]: ...
     def __getitem__(self, at: int | slice) -> Seen | Sequence[Seen]:
         if isinstance(at, slice):
-            return DumpedTensors(self._tensors, self._data[at], self.total, self.notes)
+            return DumpedTensors(self._tensors, self._data[at], self.total)
         return self._tensors.seen(self._data[at])
 
 

@@ -26,7 +26,7 @@ from tdbg.tensorflow import attributes
 from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.dtypes import code_of
 from tdbg.tensorflow.held_op import Known
-from tdbg.tensorflow.op_kinds import ENTRANCES, RISKY, SAFE, SILENT, writes_variable
+from tdbg.tensorflow.op_kinds import ENTRANCES, PARSERS, RISKY, SAFE, SILENT, writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs
 from tdbg.tensorflow.session.debug_nodes import Tensor, take_out, tensor_of
 from tdbg.tensorflow.session.matching import Matching, fed_name
@@ -173,7 +173,8 @@ class RuntimeGraph:
                 observed,
             ),
         )
-        if node.op == "Const" and dtypes[0].is_floating and not observed:
+        is_constant = node.op == "Const" and dtypes[0].is_floating and not observed
+        if is_constant and self._wants(node, op_type, op, absorbed):
             self._recorder.push_array(
                 number, 0, self.number, Flag.INPUT, tensor_util.MakeNdarray(node.attr["value"].tensor)
             )
@@ -262,7 +263,9 @@ class RuntimeGraph:
         if self._recorder.config.values_when_bad:
             for name, recorded in slots.items():
                 if 0 in recorded and types[name] in _RISKY:
-                    taken[name] = [t for t in inputs[name] if t[0] in dtypes and _dtype(dtypes, t).is_number]
+                    takes_text = types[name] in PARSERS
+                    known = [t for t in inputs[name] if t[0] in dtypes]
+                    taken[name] = [t for t in known if takes_text or _dtype(dtypes, t).is_number]
         readers = Counter(tensor for tensors in taken.values() for tensor in tensors)
         for name, own in dtypes.items():
             flags = int(Flag.INPUT) if types[name] in ENTRANCES else 0

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+from tdbg.tensorflow.session.old_names import takes_old_names
 
 _ALL_OPS = re.compile(r"DebugIdentity(\(|$)")  # ops that take tensors of every type
 # The runtime looks at a wildcard only where a tensor is watched by name too; the name may be nobody's.
 _NOBODY = "tdbg_no_such_node"
 _MERGED = "/unary_ops_composition"
+Expressions = tuple[str | None, str | None, str | None]  # of a node's name, its op type and a tensor's element type
 
 
 class WatchOptions:
     """What a ``watch_fn`` gives back: the debug ops, and which tensors they are put behind."""
 
+    @takes_old_names
     def __init__(
         self,
         debug_ops: str | list[str] | None = None,
@@ -55,6 +59,7 @@ def add_debug_tensor_watch(
     )
 
 
+@takes_old_names
 def watch_graph(
     run_options: Any,
     graph: Any,
@@ -76,8 +81,7 @@ def watch_graph(
     if not debug_urls:
         raise ValueError("debug_urls must not be empty or None.")
     expressions = (node_name_regex_allowlist, op_type_regex_allowlist, tensor_dtype_regex_allowlist)
-    name, kind, dtype = (_matcher(expression, when_absent=True) for expression in expressions)
-    tensors = _tensors(graph, lambda texts: name(texts[0]) and kind(texts[1]) and dtype(texts[2]))
+    tensors = _tensors(graph, _all_match(expressions))
     wildcard = [] if any(expressions) else [("*", -1)]
     for node, slot in (*tensors, *wildcard):
         add_debug_tensor_watch(
@@ -86,6 +90,7 @@ def watch_graph(
     run_options.debug_options.reset_disk_byte_usage = reset_disk_byte_usage
 
 
+@takes_old_names
 def watch_graph_with_denylists(
     run_options: Any,
     graph: Any,
@@ -127,12 +132,38 @@ def watch_merged(run_options: Any) -> None:
             merged.node_name += _MERGED
 
 
+def watch_fed(run_options: Any, graph: Any, fed: Sequence[str], expressions: Expressions, urls: list[str]) -> None:
+    """Also watches the tensors of these names that match the expressions. The runtime puts a node of its own into the
+    place of what is fed, whose name ends in a number that it chooses."""
+    is_wanted = _all_match(expressions)
+    for name in fed:
+        try:
+            tensor = graph.get_tensor_by_name(name)
+        except (KeyError, ValueError):  # it is not a tensor that is fed
+            continue
+        op = tensor.op
+        if is_wanted((op.name, op.type, tensor.dtype.name)):
+            for number in range(len(fed)):
+                node = f"_arg_{op.name}_{tensor.value_index}_{number}"
+                add_debug_tensor_watch(run_options, node, 0, debug_urls=urls)
+
+
+def count_matching(graph: Any, expressions: Expressions) -> int:
+    """How many tensors of a graph match all the expressions."""
+    return sum(1 for _ in _tensors(graph, _all_match(expressions)))
+
+
 def _as_list(texts: str | list[str]) -> list[str]:
     return [texts] if isinstance(texts, str) else list(texts)
 
 
 def _matcher(expression: str | None, when_absent: bool) -> Callable[[str], Any]:
     return re.compile(expression).match if expression else lambda text: when_absent
+
+
+def _all_match(expressions: Expressions) -> Callable[[tuple[str, str, str]], Any]:
+    matchers = [_matcher(expression, when_absent=True) for expression in expressions]
+    return lambda texts: all(matches(text) for matches, text in zip(matchers, texts, strict=True))
 
 
 def _tensors(graph: Any, is_wanted: Callable[[tuple[str, str, str]], Any]) -> Iterator[tuple[str, int]]:
