@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tdbg.store.own_files import open_high
 from tdbg.store.plain_files import read_plain
 
 RING_VALUES_FILE = "ring-values.bin"
