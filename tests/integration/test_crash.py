@@ -253,11 +253,15 @@ def test_ends_as_in_python_with_a_trace(
 # ---- no room
 
 COUNTS = """\
-import resource, sys, tensorflow as tf
+import pathlib, resource, sys, tensorflow as tf
 {before}
 x = tf.Variable([1.0, 2.0])
+def is_begun():
+    return any(file.stat().st_size for file in pathlib.Path(sys.argv[1]).glob("*/tensors-*"))
 for n in range(20_000):
     y = x * float(n)
+    while n == 400 and not is_begun():  # a fast machine would fill the disk with what is written first
+        pass
 print(y.numpy().tolist())
 sys.exit(4)
 """
@@ -284,7 +288,7 @@ def test_a_full_disk(tmp_path: Path, small_disk: Path | None, capsys: pytest.Cap
     before = "" if small_disk else "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))"
     trace = (small_disk or tmp_path) / "run.tdbg"
     (tmp_path / "train.py").write_text(COUNTS.format(before=before))
-    result = tdbg_run(["-o", str(trace), "train.py"], tmp_path)
+    result = tdbg_run(["-o", str(trace), "train.py", str(trace)], tmp_path)
     assert (result.status, result.out) == (4, "[19999.0, 39998.0]\n")
     assert len(result.own) == 1, result.err
     assert "recording stopped, your program goes on" in result.own[0]
