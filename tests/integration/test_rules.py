@@ -323,12 +323,9 @@ def symmetric_weights() -> None:
 
 
 def session(build: Callable, x: Any, steps: int = 12) -> None:
-    """A Session that trains ``build``'s loss, by its variable list if it has one. With the ops that the program wrote:
-    which are fused depends on the CPU."""
+    """A Session that trains ``build``'s loss, by its variable list if it has one."""
     v1 = tf.compat.v1
-    config = v1.ConfigProto()
-    config.graph_options.rewrite_options.remapping = 2  # off
-    with tf.Graph().as_default(), v1.Session(config=config) as running:
+    with tf.Graph().as_default(), v1.Session() as running:
         v1.set_random_seed(3)
         given, target = v1.placeholder(tf.float32, [None, 8]), v1.placeholder(tf.float32, [None, 1])
         output, variables = build(given)
