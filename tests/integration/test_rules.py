@@ -337,8 +337,10 @@ def session(build: Callable, x: Any, steps: int = 12) -> None:
 
 
 def session_layer(x: Any, size: int, name: str, activation: Any = tf.identity) -> Any:
+    """With a bias, so that the runtime may fuse all of it."""
     weight = tf.compat.v1.get_variable(name, [x.shape[1], size])
-    return activation(x @ weight)  # layer of a session
+    bias = tf.compat.v1.get_variable(f"{name}_bias", [size], initializer=tf.zeros_initializer())
+    return activation(tf.nn.bias_add(x @ weight, bias))  # layer of a session
 
 
 def deep_sigmoids_in_a_session() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict, deque
 from functools import cached_property
 
@@ -44,6 +45,8 @@ class Trouble:
         parents = self._read_bad(row)
         if not row.nan:
             return parents
+        if self._program.ops[row.op].type in ("Select", "SelectV2"):  # it chose what is computed, as far as one can say
+            parents = [one for one in parents if self._program.ops[one.op].type != "Const"] or parents
         # A NaN made from a constant's infinity begins here: the constant (a mask's -inf) is innocent. So is a mask that
         # was given beside what was NaN already.
         is_mask = self._program.ops[row.op].type in SOFTMAX or any(parent.nan for parent in parents)
@@ -111,12 +114,12 @@ class Trouble:
         op = self._program.ops[row.op]
         if self._is_partial:
             return not (op.type == "Const" and not row.nan)
+        if op.type == "Const":
+            return False  # nobody read it, or what came of it is looked at in its turn
         if op.phase in (Phase.BACKWARD, Phase.UPDATE):
             return not self._scales_loss
         if self._children.get(row.seq) or self.healed_by(row) is not None:  # what came of it is looked at in its turn
             return op.type == "ReadVariableOp" and self._healing.is_swallowed(row, self._children)
-        if op.type == "Const":
-            return False  # nobody read it, or it did no harm
         if row.is_input and op.type.endswith("Dataset"):
             return False  # a pipeline may leave bad records out; those that come through are looked at where they do
         is_given = op.type in ENTRANCES or row.is_input
@@ -232,19 +235,30 @@ class Trouble:
     def _is_carried(self, row: Row, op: Op, earlier: list[Row], began: tuple[int, int]) -> bool:
         """Bad through what the program keeps from step to step, after trouble that was found already."""
         if self._is_kept(row):
-            # An array that the program hands over may have come of trouble in an earlier step, but hardly in this one.
-            is_handed = row.is_input and self.lineage.is_outermost(row)
+            # An array that the program hands over may have come of trouble in an earlier step, but hardly in this one;
+            # what a gradient is handed came out of the forward pass.
+            is_handed = row.is_input and op.phase != Phase.BACKWARD and self.lineage.is_outermost(row)
             if row.step > began[0] or (row.step == began[0] and row.seq > began[1] and not is_handed):
                 return True
         # A gradient's own root at a forward op that is in trouble already, or took in what was, is the same story.
         is_gradient = op.phase == Phase.BACKWARD and op.forward >= 0
         if is_gradient and (any(op.forward == kept.op for kept in earlier) or (op.forward, row.step) in self._carriers):
             return True
+        # Once weights are NaN all that follows may come of them, though not every way there is recorded (the gradient of
+        # a maximum that is NaN is 0/0).
+        if row.nan and self._spoilt_at < (row.step, row.seq) and any(kept.step < row.step for kept in earlier):
+            return True
         # Numbers that grow overflow at their end first, and in later steps further and further up.
         return not row.nan and any(
             row.step > kept.step and not kept.nan and self._program.leads_to(op, self._program.ops[kept.op])
             for kept in earlier
         )
+
+    @cached_property
+    def _spoilt_at(self) -> tuple[float, float]:
+        """The step and the event in which a variable was first read that was NaN."""
+        reads = [row for row in self._firsts if row.nan and self._program.ops[row.op].type == "ReadVariableOp"]
+        return min(((row.step, row.seq) for row in reads), default=(math.inf, math.inf))
 
     def path(self, row: Row) -> list[Row]:
         """From a bad row back to where it began, the nearest way, over bad rows. Of an output that was bad before, the

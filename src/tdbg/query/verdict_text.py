@@ -125,7 +125,9 @@ def _headline(origin: Origin, name: str) -> str:
 
 
 def _short(fix: Fix) -> str:
-    """The changed line itself where there is one."""
+    """The changed line itself where there is one and nothing is better."""
+    if fix.better:
+        return f"fix, not executed: {fix.better}"
     text = fix.text if "\n" in fix.code or not fix.code else fix.code.strip()
     return f"fix{', not executed' if fix.not_executed else ''}: {text}"
 
