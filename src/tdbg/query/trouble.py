@@ -244,8 +244,8 @@ class Trouble:
         is_gradient = op.phase == Phase.BACKWARD and op.forward >= 0
         if is_gradient and (any(op.forward == kept.op for kept in earlier) or (op.forward, row.step) in self._carriers):
             return True
-        # Once weights are NaN all that follows may come of them, though not every way there is recorded (the gradient of
-        # a maximum that is NaN is 0/0).
+        # Once weights are NaN all that follows may come of them, though not every way there is recorded (the gradient
+        # of a maximum that is NaN is 0/0).
         if row.nan and self._spoilt_at < (row.step, row.seq) and any(kept.step < row.step for kept in earlier):
             return True
         # Numbers that grow overflow at their end first, and in later steps further and further up.

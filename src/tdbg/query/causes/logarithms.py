@@ -86,13 +86,12 @@ class _Probability:
         why = ", as log(1 - sigmoid(x)) is log_sigmoid(-x)" if self.is_complement else ""
         return f"best, as it keeps the gradient: {function}{equals} of what goes into the {self.name}{where}{why}"
 
-
     def in_short(self) -> str:
         if self.name == "sigmoid":
             function = "tf.math.log_sigmoid(-x)" if self.is_complement else "tf.math.log_sigmoid(x)"
         else:
             function = "tf.nn.log_softmax(x)"
-        return f"{function} of the x that goes into the {self.name}; it keeps the gradient"
+        return f"{function} keeps the gradient (x: what goes into the {self.name.split()[0]})"
 
 
 def _probability(case: Case) -> _Probability | None:
