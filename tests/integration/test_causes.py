@@ -642,6 +642,7 @@ def test_a_better_fix_is_named_before_one_that_stops_the_gradient(tmp_path: Path
     assert "tf.maximum(1.0 - discriminator(x), 1e-7)" in fix.code
     short = [line.strip() for line in short_lines(verdict)]
     assert "fix, not executed: tf.math.log_sigmoid(-x) keeps the gradient (x: what goes into the sigmoid)" in short
+    assert "or: return -tf.reduce_mean(tf.math.log(tf.maximum(1.0 - discriminator(x), 1e-7)))" in short
 
 
 def test_an_array_that_a_dataset_is_made_from(tmp_path: Path) -> None:
