@@ -17,6 +17,7 @@ from recorded_run import record
 
 import tdbg
 from tdbg.capture import faults
+from tdbg.errors import TdbgError
 from tdbg.tensorflow.graphs import Graphs
 
 tf = pytest.importorskip("tensorflow")
@@ -159,6 +160,41 @@ def test_on_and_off_many_times(tmp_path: Path) -> None:
         assert run.trace.problems == []
     assert traces[0].rows("Tan") == []
     assert traces[5].rows("Tan")
+
+
+def test_two_threads_switch_it_at_once(tmp_path: Path) -> None:
+    from tensorflow.python.eager import context, execute
+
+    function = tf.function(lambda x: tf.sin(x) * 2.0)
+    expected = float(function(tf.constant(0.5)))
+    start, refused = threading.Barrier(4), []
+
+    def switch(name: int) -> None:
+        for turn in range(15):
+            start.wait()
+            try:
+                tdbg.enable(tmp_path / f"{name}-{turn}.tdbg")
+            except TdbgError as error:
+                refused.append(str(error))
+            tdbg.disable()
+
+    threads = [threading.Thread(target=switch, args=(name,)) for name in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    tdbg.disable()
+    # then everything is as it was before, and the next recording is a whole one
+    assert set(refused) <= {"tdbg is recording already; call tdbg.disable() first"}
+    assert context.context().op_callbacks == []
+    assert execute.execute is execute.quick_execute
+    assert float(function(tf.constant(0.5))) == expected
+    with record(tmp_path) as run:
+        function(tf.constant(0.5))
+        tf.tan(0.5)
+    assert run.rows("Sin")
+    assert run.rows("Tan")
+    assert run.trace.problems == []
 
 
 def test_after_disable_everything_is_as_it_was(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tdbg.store.own_files import open_high
 from tdbg.store.plain_files import read_plain
 
 RING_VALUES_FILE = "ring-values.bin"
@@ -24,7 +25,7 @@ def write(folder: Path, values: Mapping[int, int], capacity: int) -> None:
     """Notes values that are on disk. The file is opened anew each time: it is small, and held open by nobody."""
     if not values:
         return
-    with open(os.open(folder / RING_VALUES_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC), "r+b", buffering=0) as file:
+    with open(open_high(folder / RING_VALUES_FILE, os.O_RDWR | os.O_CREAT), "r+b", buffering=0) as file:
         for token, value in values.items():
             file.seek(token % capacity * _PAIR.itemsize)
             file.write(np.array((token, value), _PAIR).tobytes())

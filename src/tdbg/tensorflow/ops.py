@@ -96,6 +96,7 @@ class Capture:
         self._calls = Calls(
             self._call_begins,
             self._call_ends,
+            self._lib.call_lost,
             self._finishing,
             self._finished,
             self.steps.forward_begins,
@@ -315,7 +316,7 @@ class Capture:
 
     # ---- calls of functions
 
-    def _call_begins(self, function: Any, args: tuple) -> Any:
+    def _call_begins(self, function: Any, args: tuple, begun: list[int]) -> Any:
         self._threads.ensure()
         try:
             name = _name(function)
@@ -338,7 +339,7 @@ class Capture:
             variables: Any = ()
             if self._edges is not None and site[1]:
                 given, variables = self._edges.before(function, name, stack, args)
-            execution = self._lib.call_begin(site[0], record.number if record else -1, given)
+            execution = self._lib.call_begin(site[0], record.number if record else -1, given, begun)
             if self._is_seen_from_outside(record, site[1]):
                 self._compiled.begins(execution, site[0], args)
             return Call(execution, site[0], record, args, site[1], variables)

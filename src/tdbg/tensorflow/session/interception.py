@@ -80,23 +80,28 @@ class Interception:
             run_metadata: Any,
         ) -> Any:
             run: Run | None = None
-            if self._is_on:
-                with faults.guard("recording a Session's run"):
-                    self._on_this_thread()
-                    run = self._runs.begins(session, handle, target_list, fetch_list, feed_dict, options)
-            if run is None:
-                return original(session, handle, target_list, fetch_list, feed_dict, options, run_metadata)
+            begun: list[int] = []
             results, error = None, None
             try:
-                results = original(session, handle, target_list, fetch_list, feed_dict, run.options, run_metadata)
-                return results
-            except BaseException as raised:
-                error = raised
+                if self._is_on:
+                    with faults.guard("recording a Session's run"):
+                        self._on_this_thread()
+                        run = self._runs.begins(session, handle, target_list, fetch_list, feed_dict, options, begun)
+                if run is None:
+                    return original(session, handle, target_list, fetch_list, feed_dict, options, run_metadata)
+                try:
+                    results = original(session, handle, target_list, fetch_list, feed_dict, run.options, run_metadata)
+                    return results
+                except BaseException as raised:
+                    error = raised
+                    raise
+                finally:
+                    self._last.run = run
+                    with faults.guard("recording the end of a Session's run"):
+                        self._runs.ends(run, results, error)
+            except BaseException:
+                self._runs.lost(begun)
                 raise
-            finally:
-                self._last.run = run
-                with faults.guard("recording the end of a Session's run"):
-                    self._runs.ends(run, results, error)
 
         return _do_run
 
