@@ -97,3 +97,5 @@ HEAL = (
         "RealDiv Div Expm1 LogSumExp".split()
     )
 )
+# A program that has one of them knows that there may be NaN.
+SPARE_NAN = frozenset("IsNan IsFinite IsInf Select SelectV2 MulNoNan DivNoNan Where".split())

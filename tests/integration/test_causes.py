@@ -624,6 +624,7 @@ def test_a_fix_says_on_what_it_was_tried_how_far_and_where_it_stops_the_gradient
     assert fix.trial.on == "this op's inputs"
     assert "; the gradient is 0 at the 1 that was bad" in fix.trial.after
     assert "; finite too in the 2 later runs of the op" in fix.trial.after
+    assert "on values made from the recorded minimum, maximum and zeros, for their inputs" in fix.trial.after
 
 
 def test_a_better_fix_is_named_before_one_that_stops_the_gradient(tmp_path: Path) -> None:
@@ -633,9 +634,15 @@ def test_a_better_fix_is_named_before_one_that_stops_the_gradient(tmp_path: Path
     def loss(x: Any) -> Any:
         return -tf.reduce_mean(tf.math.log(1.0 - discriminator(x)))
 
-    fix = first_origin(tmp_path, Program(loss, "", ([0.2, 40.0],), False, "", True).train).cause.fix
+    with record(tmp_path) as run:
+        Program(loss, "", ([0.2, 40.0],), False, "", True).train()
+    verdict = explain(run.trace)
+    fix = verdict.origins[0].cause.fix
     assert fix is not None and fix.text.startswith("best, as it keeps the gradient: tf.nn.sigmoid_cross_entropy_with_l")
     assert "tf.maximum(1.0 - discriminator(x), 1e-7)" in fix.code
+    short = [line.strip() for line in short_lines(verdict)]
+    assert "fix, not executed: tf.math.log_sigmoid(-x) keeps the gradient (x: what goes into the sigmoid)" in short
+    assert "or: return -tf.reduce_mean(tf.math.log(tf.maximum(1.0 - discriminator(x), 1e-7)))" in short
 
 
 def test_an_array_that_a_dataset_is_made_from(tmp_path: Path) -> None:

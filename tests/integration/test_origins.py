@@ -60,7 +60,7 @@ def train_eagerly(steps: int) -> None:
 class Attention(keras.Model):
     def __init__(self) -> None:
         super().__init__()
-        self.kernel = self.add_weight(shape=(2, 2), initializer="ones")
+        self.kernel = self.add_weight(shape=(2, 2), initializer="identity")
 
     def call(self, inputs: Any) -> Any:
         return attend(self.kernel, *inputs)[None]
@@ -271,3 +271,78 @@ def test_an_infinity_in_a_result_is_named(tmp_path: Path, program: Any) -> None:
     for lines in (short_lines(said), full_lines(said)):
         assert "but infinity in a result that no op read" in lines[0] and "Log → -inf ×1 of 2" in lines[1]
     assert not any(line.endswith("…") for line in full_lines(said))  # notes are told whole
+
+
+# ---- what was bad before anybody looked
+
+
+def descend(weights: Any, read: Callable[[], Any]) -> None:
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(read()))
+        weights.assign_sub(0.1 * tf.convert_to_tensor(tape.gradient(loss, weights)))
+
+
+def lost() -> Any:
+    return tf.Variable(np.full([3, 1], np.nan, np.float32), name="weights")
+
+
+@pytest.mark.parametrize("read", [lambda w: tf.ones([2, 3]) @ w, lambda w: tf.gather(w, [0, 2])])
+def test_weights_that_were_bad_when_recording_began_are_not_blamed_on_the_data(tmp_path: Path, read: Callable) -> None:
+    weights = lost()
+    verdict, _ = said_of(tmp_path, lambda: descend(weights, lambda: read(weights)))
+    cause = verdict.origins[0].cause
+    assert cause.name == "unknown" and "was already bad when it was first seen" in cause.reason
+
+    def whole() -> None:
+        made = lost()
+        descend(made, lambda: read(made))
+
+    (tmp_path / "whole").mkdir()
+    verdict, _ = said_of(tmp_path / "whole", whole)
+    assert verdict.origins[0].cause.name == "bad_initial_weights"
+
+
+def test_a_gradient_of_what_was_not_recorded_is_not_blamed_on_the_data(tmp_path: Path) -> None:
+    weights = lost()
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(tf.ones([2, 3]) @ weights))
+    verdict, _ = said_of(tmp_path, lambda: weights.assign_sub(tape.gradient(loss, weights)))
+    cause = verdict.origins[0].cause
+    assert cause.name == "unknown" and "was not watched" in cause.reason
+
+
+# ---- what only follows from trouble
+
+
+def wrong_softmax(scores: Any) -> Any:
+    parts = tf.exp(scores - tf.reduce_max(scores, axis=0))  # of the batch, not of each row
+    return parts / tf.reduce_sum(parts, axis=1, keepdims=True)  # of the row
+
+
+def classify(softmax: Callable, in_graph: bool = False) -> None:
+    weights = tf.Variable(np.random.default_rng(0).normal(size=(4, 3), scale=100).astype(np.float32))
+    x, y = np.random.default_rng(1).normal(size=(8, 4)).astype(np.float32), tf.one_hot(np.arange(8) % 3, 3)
+
+    def step() -> None:
+        with tf.GradientTape() as tape:
+            loss = -tf.reduce_mean(y * tf.math.log(softmax(x @ weights) + 1e-7))
+        weights.assign_sub(0.1 * tape.gradient(loss, weights))
+
+    run = tf.function(step) if in_graph else step
+    for _ in range(3):
+        run()
+
+
+@pytest.mark.parametrize("way", [lambda f: f, tf.function, tf.recompute_grad], ids=["plain", "function", "recomputed"])
+def test_the_gradient_of_a_maximum_that_is_nan_is_no_second_place(tmp_path: Path, way: Callable) -> None:
+    verdict, _ = said_of(tmp_path, lambda: classify(way(wrong_softmax)))
+    assert [(one.op.type, one.frame.line) for one in verdict.origins if one.frame] == [
+        ("RealDiv", line_with(__file__, "of the row"))
+    ]
+
+
+def test_recomputing_what_is_good_is_no_trouble(tmp_path: Path) -> None:
+    """TensorFlow puts a NaN beside it, which is never chosen."""
+    verdict, _ = said_of(tmp_path, lambda: classify(tf.recompute_grad(lambda z: tf.nn.softmax(z / 100)), True))
+    assert not verdict.origins

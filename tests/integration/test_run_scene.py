@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import math
 import tempfile
 
 import numpy as np
@@ -307,3 +308,27 @@ def test_what_runs_before_did_is_not_known(tmp_path):
     [_, cause] = at_the_prompt(worn_out, "run -t 6", "why", runs=6)
     assert "variable w was already bad when it was first seen" in cause and "was not watched" in cause
     assert "check the initializer" not in cause and "watch from the first run on" in cause
+
+
+def lost_weights(to_read):
+    """A run that reads weights which are NaN already, and does something with what comes of them."""
+
+    def build():
+        w = v1.get_variable("w", [2, 3], initializer=v1.constant_initializer(math.nan))
+        return to_read(tf.nn.softmax(v1.placeholder_with_default(tf.ones([4, 2]), [4, 2], name="x") @ w)), {}
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("to_read", "is_trouble"),
+    [
+        (lambda y: tf.reduce_mean(tf.cast(tf.equal(tf.argmax(y, 1), 0), tf.float32)), True),
+        (lambda y: tf.reduce_mean(tf.cast(y > 0.5, tf.float32)), True),
+        (lambda y: tf.reduce_mean(tf.where(tf.math.is_nan(y), 0.0, y)), False),
+    ],
+)
+def test_weights_that_are_nan_are_trouble_though_the_result_does_not_show_it(to_read, is_trouble):
+    [_, said] = at_the_prompt(lost_weights(to_read), "run", "why")
+    assert ("variable w was already bad when it was first seen" in said) == is_trouble
+    assert ("no bad values found" in said) != is_trouble

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,7 +38,12 @@ class Trial:
         return {"before": self.before, "after": self.after, "on": self.on}
 
 
-Run = tuple[int, tuple[Array, ...]]  # its step, its inputs
+class Run(NamedTuple):
+    """A later run of an op."""
+
+    step: int
+    arrays: tuple[Array, ...]
+    on: str  # as of its Samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,7 @@ def _later(case: Case, indices: Sequence[int]) -> list[Run]:
     for run in case.later_runs(_MOST_RUNS):
         samples = _known(run, indices) if all(not fact.row.is_bad for fact in run.inputs) else None
         if samples is not None:
-            found.append((run.row.step, samples.arrays))
+            found.append(Run(run.row.step, samples.arrays, samples.on))
     return found
 
 
@@ -117,7 +123,7 @@ def attempt(before: Formula, after: Formula, samples: Samples) -> Trial | None:
             return None
         new_value, new_gradients = run(after, samples.arrays)
         runs = samples.later()
-        good = list(itertools.takewhile(lambda one: is_good(after, one[1]), runs))
+        good = list(itertools.takewhile(lambda one: is_good(after, one.arrays), runs))
     except (ValueError, TypeError, IndexError):
         return None
     at = _first_bad(value, gradients)
@@ -125,8 +131,9 @@ def attempt(before: Formula, after: Formula, samples: Samples) -> Trial | None:
     finite = "finite" if size < 2 else f"all {size:,} elements finite"
     said = f"{_said(new_value, new_gradients, at)}, {finite}"
     said += _flat(value, gradients, new_gradients) if after not in _OVER_ROWS else ""
-    fails_at = runs[len(good)][0] if len(good) < len(runs) else None
-    return Trial(_said(value, gradients, at), said + _how_far(good, fails_at), samples.on, fails_at)
+    failing = runs[len(good)] if len(good) < len(runs) else None
+    fails_at = failing.step if failing is not None else None
+    return Trial(_said(value, gradients, at), said + _how_far(good, failing), samples.on, fails_at)
 
 
 def _flat(value: Array, gradients: Sequence[Array], new_gradients: Sequence[Array]) -> str:
@@ -144,11 +151,17 @@ def _flat(value: Array, gradients: Sequence[Array], new_gradients: Sequence[Arra
     return f"; the gradient is 0 at the {int(bad.sum()):,} that {'was' if bad.sum() == 1 else 'were'} bad"
 
 
-def _how_far(good: Sequence[Run], fails_at: int | None) -> str:
-    runs = f"{len(good)} later run{'s' if len(good) > 1 else ''} of the op, up to step {good[-1][0]}" if good else ""
-    if fails_at is not None:
+def _how_far(good: Sequence[Run], failing: Run | None) -> str:
+    count = len(good)
+    runs = f"{count} later run{'s' if count > 1 else ''} of the op, up to step {good[-1].step}" if good else ""
+    stood_in = sum(run.on != RECORDED for run in good)
+    if stood_in:
+        part = "" if stood_in == count else f"in {stood_in} of them "
+        runs += f" ({part}on {WITNESS}, for their inputs were not kept)"
+    if failing is not None:
         held = f"finite in the {runs}, and " if good else ""
-        return f"; {held}bad again with its inputs of step {fails_at}"
+        what = "its inputs" if failing.on == RECORDED else failing.on
+        return f"; {held}bad again with {what} of step {failing.step}"
     return f"; finite too in the {runs}" if good else ""
 
 

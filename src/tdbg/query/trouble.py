@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict, deque
 from functools import cached_property
 
 from tdbg.model import Phase
-from tdbg.op_types import HAND_ON, HEAL, ONLY_MOVE, SOFTMAX, takes_values
-from tdbg.query.bad_rows import beside, eager_readers, first_rows
+from tdbg.op_types import HAND_ON, ONLY_MOVE, SOFTMAX
+from tdbg.query.bad_rows import beside, first_rows
 from tdbg.query.harmless import ENTRANCES, Harmless, reason_of
+from tdbg.query.healing import Healing
 from tdbg.query.lineage import Lineage
 from tdbg.query.program import Op, Program
 from tdbg.query.rows import Row, Rows
@@ -30,6 +32,7 @@ class Trouble:
         self._firsts = first_rows(rows, program, process)
         self._known = beside(rows, program, process, self._firsts)
         self.lineage = Lineage(rows, program, process, self._known)
+        self._healing = Healing(rows, program, process, self._known)
         self.is_readable = bool(self._firsts)  # in a damaged trace its summaries may know of more bad rows
 
     # ---- the family of each bad row
@@ -42,6 +45,8 @@ class Trouble:
         parents = self._read_bad(row)
         if not row.nan:
             return parents
+        if self._program.ops[row.op].type in ("Select", "SelectV2"):  # it chose what is computed, as far as one can say
+            parents = [one for one in parents if self._program.ops[one.op].type != "Const"] or parents
         # A NaN made from a constant's infinity begins here: the constant (a mask's -inf) is innocent. So is a mask that
         # was given beside what was NaN already.
         is_mask = self._program.ops[row.op].type in SOFTMAX or any(parent.nan for parent in parents)
@@ -98,56 +103,9 @@ class Trouble:
                 found[parent.seq].append(row)
         return found
 
-    @cached_property
-    def _readers(self) -> dict[int, list[Op]]:
-        """Which ops of its graph read an op, looking through those that only move values."""
-        found: dict[int, list[Op]] = {}
-        for number in {row.op for row in self._known}:
-            seen, waiting, readers = {number}, [number], []
-            while waiting:
-                for reader in self._program.readers.get(waiting.pop(), ()):
-                    if reader.number in seen:
-                        continue
-                    seen.add(reader.number)
-                    if not takes_values(reader.type):
-                        continue
-                    if reader.observed:
-                        readers.append(reader)
-                    else:
-                        waiting.append(reader.number)
-            found[number] = readers
-        return found
-
     def healed_by(self, row: Row) -> Op | None:
         """The op that read these bad values and gave good ones; None when they went on or nobody read them."""
-        if self._children.get(row.seq):
-            return None
-        op = self._program.ops[row.op]
-        if op.graph < 0:
-            return self._eager_healers.get(row.tensor) if row.nan == 0 else None
-        readers = [reader for reader in self._readers.get(op.number, ()) if reader.phase == op.phase]
-        return next((reader for reader in readers if (reader.number, row.execution) in self._ran), None)
-
-    @cached_property
-    def _eager_healers(self) -> dict[int, Op]:
-        """Eager tensors with an infinity, and an eager op that took each and can make a number of it."""
-        tensors = [row.tensor for row in self._known if row.tensor >= 0 and row.nan == 0]
-        readers = eager_readers(self._rows, self._program, self._process, tensors)
-        return {tensor: op for tensor, op in readers if op.type in HEAL}
-
-    @cached_property
-    def _ran(self) -> set[tuple[int, int]]:
-        """(op, execution) of the readers of bad values that ran, for a program may have been stopped before them, and
-        did not give bad values themselves."""
-        readers = ", ".join({str(reader.number) for readers in self._readers.values() for reader in readers})
-        executions = ", ".join({str(row.execution) for row in self._known})
-        if not readers:
-            return set()
-        found = self._rows.query(
-            f"SELECT DISTINCT op, execution FROM tensors WHERE process = {self._process} AND op IN ({readers}) "
-            f"AND execution IN ({executions})"
-        )
-        return set(found) - {(row.op, row.execution) for row in self._known}
+        return None if self._children.get(row.seq) else self._healing.healed_by(row)
 
     # ---- trouble
 
@@ -156,12 +114,12 @@ class Trouble:
         op = self._program.ops[row.op]
         if self._is_partial:
             return not (op.type == "Const" and not row.nan)
+        if op.type == "Const":
+            return False  # nobody read it, or what came of it is looked at in its turn
         if op.phase in (Phase.BACKWARD, Phase.UPDATE):
             return not self._scales_loss
-        if self._children.get(row.seq) or self.healed_by(row) is not None:
-            return False  # what came of it is looked at in its turn
-        if op.type == "Const":
-            return False  # nobody read it, or it did no harm
+        if self._children.get(row.seq) or self.healed_by(row) is not None:  # what came of it is looked at in its turn
+            return op.type == "ReadVariableOp" and self._healing.is_swallowed(row, self._children)
         if row.is_input and op.type.endswith("Dataset"):
             return False  # a pipeline may leave bad records out; those that come through are looked at where they do
         is_given = op.type in ENTRANCES or row.is_input
@@ -277,19 +235,30 @@ class Trouble:
     def _is_carried(self, row: Row, op: Op, earlier: list[Row], began: tuple[int, int]) -> bool:
         """Bad through what the program keeps from step to step, after trouble that was found already."""
         if self._is_kept(row):
-            # An array that the program hands over may have come of trouble in an earlier step, but hardly in this one.
-            is_handed = row.is_input and self.lineage.is_outermost(row)
+            # An array that the program hands over may have come of trouble in an earlier step, but hardly in this one;
+            # what a gradient is handed came out of the forward pass.
+            is_handed = row.is_input and op.phase != Phase.BACKWARD and self.lineage.is_outermost(row)
             if row.step > began[0] or (row.step == began[0] and row.seq > began[1] and not is_handed):
                 return True
         # A gradient's own root at a forward op that is in trouble already, or took in what was, is the same story.
         is_gradient = op.phase == Phase.BACKWARD and op.forward >= 0
         if is_gradient and (any(op.forward == kept.op for kept in earlier) or (op.forward, row.step) in self._carriers):
             return True
+        # Once weights are NaN all that follows may come of them, though not every way there is recorded (the gradient
+        # of a maximum that is NaN is 0/0).
+        if row.nan and self._spoilt_at < (row.step, row.seq) and any(kept.step < row.step for kept in earlier):
+            return True
         # Numbers that grow overflow at their end first, and in later steps further and further up.
         return not row.nan and any(
             row.step > kept.step and not kept.nan and self._program.leads_to(op, self._program.ops[kept.op])
             for kept in earlier
         )
+
+    @cached_property
+    def _spoilt_at(self) -> tuple[float, float]:
+        """The step and the event in which a variable was first read that was NaN."""
+        reads = [row for row in self._firsts if row.nan and self._program.ops[row.op].type == "ReadVariableOp"]
+        return min(((row.step, row.seq) for row in reads), default=(math.inf, math.inf))
 
     def path(self, row: Row) -> list[Row]:
         """From a bad row back to where it began, the nearest way, over bad rows. Of an output that was bad before, the

@@ -23,7 +23,7 @@ def short_lines(verdict: Verdict, width: int = 100) -> list[str]:
     if first.cause.name != "unknown" or first.cause.reason.startswith("began inside"):
         lines.append(_cut(f"    {first.cause.reason}", width))
         lines += [] if first.inputs else [_cut(f"    {text}", width) for text in first.cause.evidence[:1]]
-        lines += [_cut(f"    {_short(first.cause.fix)}", width)] if first.cause.fix else []
+        lines += [_cut(f"    {text}", width) for text in _short(first.cause.fix)] if first.cause.fix else []
     lines += [_cut(f"    {fact.as_text()}", width) for fact in first.inputs[:2]]
     if first.reach.as_text():
         lines.append(_cut(f"    reached: {first.reach.as_text()}", width))
@@ -124,10 +124,14 @@ def _headline(origin: Origin, name: str) -> str:
     return f"{name} at {where}: {origin.what} → {row.bad_text()}{phase}"
 
 
-def _short(fix: Fix) -> str:
-    """The changed line itself where there is one."""
-    text = fix.text if "\n" in fix.code or not fix.code else fix.code.strip()
-    return f"fix{', not executed' if fix.not_executed else ''}: {text}"
+def _short(fix: Fix) -> list[str]:
+    """The changed line itself where there is one, behind what is better than it."""
+    is_line = bool(fix.code) and "\n" not in fix.code
+    text = fix.code.strip() if is_line else fix.text
+    not_executed = ", not executed" if fix.not_executed else ""
+    if not fix.better:
+        return [f"fix{not_executed}: {text}"]
+    return [f"fix, not executed: {fix.better}", *([f"or{not_executed}: {text}"] if is_line else [])]
 
 
 def _place(origin: Origin, width: int) -> list[str]:

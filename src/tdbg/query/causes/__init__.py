@@ -40,13 +40,15 @@ NOT_AN_OP = "it changes what comes in, not an op"  # why a fix of the data is no
 class Fix:
     """What to change; ``code`` is the user's own statement with the change made, where that can be written.
 
-    A fix has a trial, or ``untried`` says why it was not executed.
+    A fix has a trial, or ``untried`` says why it was not executed. ``better`` is what ``text`` begins with, in a few
+    words, where the code is only second best.
     """
 
     text: str
     code: str = ""
     trial: Trial | None = None
     untried: str = "it changes more than this op, so the program has to run again with it"
+    better: str = ""
 
     @property
     def not_executed(self) -> str:

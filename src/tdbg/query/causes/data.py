@@ -54,6 +54,9 @@ _EARLIER = Fix("watch from the first run on, before variables are initialized", 
 def bad_data(case: Case) -> Cause | None:
     if not (case.row.is_input or case.op.type.startswith((*_SOURCES, *_PYTHON))):
         return None
+    if case.row.is_input and case.is_backward:  # of a forward pass that is not in the trace
+        reason = "the value was bad when this gradient took it in; what computed it was not watched"
+        return Cause("unknown", reason, _element(case), _EARLIER)
     name = "nan_in_data" if case.row.nan or case.row.nan is None else "inf_in_data"
     evidence = (*_sample(case), *_batch(case), *_pipeline(case))
     if case.op.type.startswith("Assign"):
@@ -131,7 +134,7 @@ def _pipeline(case: Case) -> tuple[str, ...]:
     return (f"pipeline: {' → '.join(named)}",) if 0 < len(named) <= 6 else ()
 
 
-@rule("ReadVariableOp")
+@rule("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 def bad_variable(case: Case) -> Cause:
     name = case.program.variable_of(case.op)
     if case.runs_before():

@@ -26,6 +26,7 @@ _HIGH = Samples((np.array([40.0], np.float32),), "a logit of 40, whose sigmoid i
 # From which distance on the type has exactly 0, or 1, for an exponential or a sigmoid (subnormal numbers count as 0).
 _ZERO_BELOW = defaultdict(lambda: "87", {DType.FLOAT16: "16", DType.FLOAT64: "708"})
 _ONE_FROM = defaultdict(lambda: "17", {DType.FLOAT16: "8", DType.FLOAT64: "37", DType.BFLOAT16: "6"})
+_POSITIVE = "softplus or exp where it is made; they keep it positive, and the gradient"
 _HAND_ON = ("GatherV2", "GatherNd", "StridedSlice", "Slice", "ClipByValue", "Minimum", "Maximum", "Cast")
 
 
@@ -85,6 +86,13 @@ class _Probability:
         why = ", as log(1 - sigmoid(x)) is log_sigmoid(-x)" if self.is_complement else ""
         return f"best, as it keeps the gradient: {function}{equals} of what goes into the {self.name}{where}{why}"
 
+    def in_short(self) -> str:
+        if self.name == "sigmoid":
+            function = "tf.math.log_sigmoid(-x)" if self.is_complement else "tf.math.log_sigmoid(x)"
+        else:
+            function = "tf.nn.log_softmax(x)"
+        return f"{function} keeps the gradient (x: what goes into the {self.name.split()[0]})"
+
 
 def _probability(case: Case) -> _Probability | None:
     is_complement = False
@@ -128,7 +136,8 @@ def _clamped(case: Case) -> Fix | None:
     if probability is not None:
         text = f"{probability.better()}; or bound the input of the log from below: finite, but without a gradient there"
     bounded = code(case, r.call("log"), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
-    proposals.append(Proposal(text, f.then(f.at_least(float(bound)), f.log), bounded))
+    better = probability.in_short() if probability is not None else ""
+    proposals.append(Proposal(text, f.then(f.at_least(float(bound)), f.log), bounded, better=better))
     return propose(f.log, samples, *proposals)
 
 
@@ -137,7 +146,7 @@ def _positive(case: Case) -> Fix | None:
     text = "nothing keeps this positive: softplus or exp where it is made; or bound it from below here"
     bounded = code(case, r.call("log"), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
     after = f.then(f.at_least(float(bound)), f.log)
-    return propose(f.log, samples_of(case, 0), Proposal(text, after, bounded))
+    return propose(f.log, samples_of(case, 0), Proposal(text, after, bounded, better=_POSITIVE))
 
 
 @rule("Log1p")

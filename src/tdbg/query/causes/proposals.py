@@ -11,7 +11,7 @@ from tdbg.query.causes import Fix
 from tdbg.query.formulas import Formula
 from tdbg.query.program import Op
 from tdbg.query.rewrite import Finder, Target, call, division, rewrite
-from tdbg.query.trial import RECORDED, Samples, attempt, is_good
+from tdbg.query.trial import RECORDED, Samples, Trial, attempt, is_good
 
 _CALLED: dict[str, Finder] = {
     name: call(name.lower()) for name in ("Log", "Log1p", "Exp", "Expm1", "Sqrt", "Rsqrt", "Reciprocal")
@@ -27,6 +27,10 @@ class Proposal:
     code: str = ""
     samples: Samples | None = None  # where the formula takes other inputs than the op has
     before: Formula | None = None  # what it replaces, on those
+    better: str = ""  # as of a Fix
+
+    def fix(self, trial: Trial | None = None, untried: str = "") -> Fix:
+        return Fix(self.text, self.code, trial, untried, self.better)
 
 
 def propose(before: Formula, samples: Samples | None, *proposals: Proposal) -> Fix | None:
@@ -40,19 +44,19 @@ def propose(before: Formula, samples: Samples | None, *proposals: Proposal) -> F
     for proposal in in_order:
         inputs = proposal.samples or samples
         if inputs is None:
-            return Fix(proposal.text, proposal.code, untried="the inputs of the op were not kept")
+            return proposal.fix(untried="the inputs of the op were not kept")
         trial = attempt(proposal.before or before, proposal.formula, inputs)
         if trial is not None and trial.fails_at is None:
-            return Fix(proposal.text, proposal.code, trial)
+            return proposal.fix(trial)
         if trial is not None and failing is None:
-            failing = Fix(proposal.text, proposal.code, trial)
+            failing = proposal.fix(trial)
     if failing is not None:
         return failing
     for proposal in in_order:
         inputs = proposal.samples or samples
         if inputs is not None and inputs.on != RECORDED and is_good(proposal.formula, inputs.arrays):
             why = f"the inputs of the op were not kept, and {inputs.on} do not go bad"
-            return Fix(proposal.text, proposal.code, untried=why)
+            return proposal.fix(untried=why)
     return None
 
 
