@@ -223,6 +223,66 @@ model.fit(x, target, batch_size=16, verbose=0)
 """,
         ("1e-11", "1e-2"),
     ),
+    "no sigmoid, and logits that soon look like probabilities": Bug(
+        "wrong_activation",
+        """
+model = Sequential([layers.Dense(1, None, kernel_initializer="random_normal")])
+model.compile(tf.keras.optimizers.Adam(0.02), "binary_crossentropy")  # ->
+model.fit(0.01 * x, (classes > 0).astype(np.float32), batch_size=16, epochs=2, verbose=0)
+""",
+        ("layers.Dense(1, None", "layers.Dense(1, 'sigmoid'"),
+    ),
+    "targets of another shape, in a loop over a dataset": Bug(
+        "broadcast_shape",
+        """
+model, optimizer = Sequential([layers.Dense(8, "relu"), layers.Dense(1)]), tf.keras.optimizers.Adam(0.01)
+data = tf.data.Dataset.from_tensor_slices((x, target[:, 0])).batch(64)
+for epoch in range(3):
+    for some, wanted in data:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(wanted - model(some)))  # ->
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+""",
+        ("target[:, 0]", "target"),
+    ),
+    "two models that take turns, and one is given the weights of the other": Bug(
+        "weights_not_updated",
+        """
+maker, judge = Sequential([layers.Dense(10)]), Sequential([layers.Dense(8, "relu"), layers.Dense(1)])
+first, second = tf.keras.optimizers.Adam(0.001), tf.keras.optimizers.Adam(0.001)
+
+@tf.function
+def step(real):
+    noise = tf.random.normal(tf.shape(real))
+    made = maker(noise)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((judge(real) - 1) ** 2) + tf.reduce_mean(judge(made) ** 2)
+    weights = judge.trainable_variables
+    first.apply_gradients(zip(tape.gradient(loss, weights), weights))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((judge(maker(noise)) - 1) ** 2)
+    weights = judge.trainable_weights
+    second.apply_gradients(zip(tape.gradient(loss, weights), weights))  # ->
+
+for _ in range(12):
+    step(x)
+""",
+        ("judge.trainable_weights", "maker.trainable_weights"),
+    ),
+    "a learning rate that wipes the first weights out": Bug(
+        "update_ratio",
+        """
+model = Sequential([layers.Dense(32, "relu"), layers.Dense(3)])
+loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+model.compile(
+    tf.keras.optimizers.Adam(learning_rate=10.0),  # ->
+    loss,
+)
+model.fit(x, classes, batch_size=16, epochs=2, verbose=0)
+""",
+        ("10.0", "0.01"),
+    ),
 }
 
 

@@ -162,7 +162,8 @@ def _turns(columns: dict[str, np.ndarray], is_eager: np.ndarray) -> tuple[np.nda
 def _makers(columns: dict[str, np.ndarray]) -> dict[int, Place]:
     if not len(columns["step"]):
         return {}
-    wanted = (columns["step"] == columns["step"].max()) & (columns["tensor"] >= 0)
+    # A loop over a dataset reads its next batch before the step begins that uses it.
+    wanted = (columns["step"] >= columns["step"].max() - 1) & (columns["tensor"] >= 0)
     found: dict[int, Place] = {}
     names = ("tensor", "op", "turn", "slot", "given")
     for tensor, op, turn, slot, given in zip(*(columns[name][wanted].tolist() for name in names), strict=True):

@@ -107,7 +107,9 @@ class Training:
     def at(self, place: Place) -> Series | None:
         """The numbers of a tensor; those of an argument of the program may stand at the op that first reads it."""
         found = self.sample.series.get(place)
-        return found if found is not None else self.sample.series.get(Place(place.node, place.slot, not place.is_given))
+        if found is None and self.op(place.node).graph >= 0:  # of an eager op, what is given and what comes out differ
+            found = self.sample.series.get(Place(place.node, place.slot, not place.is_given))
+        return found
 
     def outputs(self, *types: str, phase: Phase = Phase.FORWARD) -> Iterator[Series]:
         """The tensors that ops of these types made in the phase (all types, when none is named)."""

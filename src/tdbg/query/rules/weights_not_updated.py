@@ -50,10 +50,20 @@ def weights_not_updated(training: Training) -> Iterator[Finding]:
 
 
 def _trained_at(training: Training, layer: Layer) -> Frame | None:
-    """The only line that changes other weights: what it is given leaves this one out."""
-    nodes = [node for other in training.layers for node in training.writes.get(other.variable, ())]
-    found = {frame for node in nodes if (frame := training.frame(node)) is not None}
-    return next(iter(found)) if len(found) == 1 and layer.variable not in training.writes else None
+    """The only line that changes other weights, or the only one after the last use of this one, as where two models
+    take turns: what it is given leaves this one out."""
+    if layer.variable in training.writes:
+        return None
+    nodes = {node for other in training.layers for node in training.writes.get(other.variable, ())}
+    graphs = {training.op(node).graph for node in nodes}  # of a function that only tests, the uses say nothing
+    uses = [other.node for other in training.layers if other.variable == layer.variable]
+    last = max((node for node in uses if training.op(node).graph in graphs), default=None)
+    after = {node for node in nodes if last is not None and node > last}
+    for some in (nodes, after):
+        found = {frame for node in some if (frame := training.frame(node)) is not None}
+        if len(found) == 1:
+            return found.pop()
+    return None
 
 
 def _cut_at(training: Training, layer: Layer) -> Frame | None:

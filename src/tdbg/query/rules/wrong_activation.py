@@ -75,7 +75,17 @@ def _cut_off(training: Training, clip: Series) -> Series | None:
             return None
         off = np.maximum(np.abs(total.last(_STEPS).mean - 1), total.last(_STEPS).std)
         return prediction if (off > _SUM).all() else None
-    return given if ((last.min < -_BEYOND) | (last.max > 1 + _BEYOND)).all() else None
+    is_beyond = ((last.min < -_BEYOND) | (last.max > 1 + _BEYOND)).all()
+    is_bare = _is_of_layer(training, given.place.node) and bool(((given.min < 0) | (given.max > 1)).any())
+    return given if is_beyond or is_bare else None
+
+
+def _is_of_layer(training: Training, node: Node) -> bool:
+    """Whether a product with a weight, and its bias, is all that the prediction has behind it: no activation."""
+    if training.op(node).type in ("BiasAdd", "AddV2", "Add"):
+        inputs = training.flow.inputs(node)
+        return any(place.node in training.layer_of for place in (inputs[0] if inputs else ()) if not place.is_given)
+    return node in training.layer_of
 
 
 def _before(training: Training, node: Node, depth: int = 0) -> Series | None:
@@ -95,8 +105,8 @@ def _input(training: Training, node: Node, at: int) -> Series | None:
 
 def _no_probabilities(training: Training, given: Series) -> Finding:
     node = given.place.node
-    name, last = training.name(node), given.last(_STEPS)
-    text = f"the loss takes {name} for probabilities; it goes from {last.min.min():.3g} to {last.max.max():.3g}"
+    name = training.name(node)
+    text = f"the loss takes {name} for probabilities; it goes from {given.min.min():.3g} to {given.max.max():.3g}"
     frame = training.made_at(node)
     made = f"{name} is made at {frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame else ""
     return Finding(node, int(given.step[0]), text, (made,) if made else (), _loss_line(training, frame) or frame)
