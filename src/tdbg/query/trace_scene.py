@@ -12,7 +12,7 @@ import numpy as np
 from tdbg.errors import TdbgError
 from tdbg.model import DType, Flag, ProfiledNode
 from tdbg.query.scene_cache import SceneCache, stamp
-from tdbg.query.scene_moments import BLIND_MODES
+from tdbg.query.scene_moments import BLIND_MODES, those_there
 from tdbg.query.scene_ops import INPUT, Named
 from tdbg.query.scene_run_info import Feeds, run_info
 from tdbg.query.scene_selection import Rowset, Selector, has_inf_or_nan
@@ -83,8 +83,7 @@ class TraceScene:
         numbers = self._read.moments.numbers()
         if number is not None and number not in numbers:
             kind = self._read.moments.kind
-            there = f"there are {min(numbers)} to {max(numbers)}" if numbers else "the trace has none"
-            raise TdbgError(f"there is no {kind} {number}; {there}")
+            raise TdbgError(f"there is no {kind} {number}; {those_there(numbers, kind)}")
         self._number = number
         moment = self.moment
         at = "all steps" if moment is None else moment.title.partition(":")[0]

@@ -122,10 +122,10 @@ class Engine:
         name, rest = (*line.split(None, 1), "")[:2]
         command = self.command(name)
         if command.is_raw:
-            rest, file = text_without_file(rest)
+            rest, file, force = text_without_file(rest)
             words = [rest.strip()]
         else:
-            bare, file = without_file(line)
+            bare, file, force = without_file(line)
             words = [word.text for word in words_of(bare)][1:]
         args = command.parse(words)
         if file or getattr(args, "write_path", None):
@@ -134,7 +134,7 @@ class Engine:
             return command.run(self, args)
         asking, self.can_ask = self.can_ask, False
         try:
-            return self._written(name, command.run(self, args), file)
+            return self._written(name, command.run(self, args), file, force)
         finally:
             self.can_ask = asking
 
@@ -142,7 +142,7 @@ class Engine:
         if not self.can_write:
             raise TdbgError("no file can be written from here; use tdbg shell for that")
 
-    def _written(self, name: str, result: Result, file: str) -> Result:
+    def _written(self, name: str, result: Result, file: str, force: bool) -> Result:
         if result.is_error:
             return result
         if result.action or not result.blocks:
@@ -150,6 +150,8 @@ class Engine:
         path = Path(file).expanduser()
         if path.is_dir():
             raise TdbgError(f"this is a folder, not a file: {file}")
+        if os.path.lexists(path) and not force:
+            raise TdbgError(f"this file exists already; add --force to overwrite it: > {file} --force")
         count = 0
         try:
             with path.open("w", encoding="utf-8") as out:

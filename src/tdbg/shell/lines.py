@@ -77,6 +77,8 @@ class LineMode:
         try:
             layout = Layout(result)
             lines = _window(layout, result.top) if is_window else _matching(layout) if result.search else iter(layout)
+            if result.note:
+                _print(iter([(Span(result.note, "match"),)]))
             if self.has_pager and self.engine.settings.get("pager", True):
                 _page(lines)
             else:

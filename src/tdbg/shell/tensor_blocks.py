@@ -15,6 +15,7 @@ from tdbg.errors import TdbgError
 from tdbg.shell.array_cells import computable, in_ranges
 from tdbg.shell.command import Parser
 from tdbg.shell.numeric_summary import histogram_text, summary_of, summary_text
+from tdbg.shell.part import Part
 from tdbg.shell.result import Array, Block, Result, Span, Text, text
 
 MOST_UNASKED = 2000  # elements that -a shows without a question
@@ -70,7 +71,7 @@ def header(name: str, dtype: str, shape: Sequence[int] | None) -> Text:
     )
 
 
-def value_blocks(name: str, shown: np.ndarray, args: Namespace, offset: tuple[int, ...] = ()) -> list[Block]:
+def value_blocks(name: str, shown: np.ndarray, args: Namespace, part: Part) -> list[Block]:
     """The header, what was asked for beside the elements, and the elements."""
     blocks: list[Block] = [header(name, str(shown.dtype), shown.shape)]
     ranges = parse_ranges(args.ranges)
@@ -85,7 +86,7 @@ def value_blocks(name: str, shown: np.ndarray, args: Namespace, offset: tuple[in
         share = f" ({inside / shown.size:.2%})" if shown.size else ""
         said = f"Highlighted {args.ranges}: {inside:,} of {shown.size:,} elements{share}"
         blocks.append(text(Span(said, "match"), "", data={"highlighted": inside, "elements": shown.size}))
-    return [*blocks, Array(name, shown, ranges, args.all, offset)]
+    return [*blocks, Array(name, shown, ranges, args.all, part)]
 
 
 def count_in_ranges(shown: np.ndarray, ranges: Sequence[tuple[float, float]]) -> int:
@@ -98,7 +99,7 @@ def write(array: np.ndarray, path: str, force: bool) -> Text:
     """To a .npy file that numpy alone can read: types that it does not know become those that it does."""
     place = os.path.expanduser(path)
     if os.path.lexists(place) and not force:
-        raise TdbgError(f"this exists already and is not overwritten without --force: {path}")
+        raise TdbgError(f"this file exists already; add --force to overwrite it: {path}")
     kept: Any = np.asarray(array, dtype="S") if array.dtype.kind == "O" else computable(array)
     try:
         with open(place, "wb") as file:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,20 +77,3 @@ def take(array: Any, index: Index, name: str) -> Any:
         return array[index] if Ellipsis in index else array[(*index, Ellipsis)]
     except IndexError as error:
         raise TdbgError(f"this index does not fit {name} of shape {tuple(array.shape)}: {error}") from error
-
-
-def offset_of(shape: Sequence[int], index: Index) -> tuple[int, ...]:
-    """Where the first element of a part lies in the whole, for the dimensions that are left; () where a step other
-    than 1 leaves no simple answer."""
-    given = [one for one in index if one is not Ellipsis]
-    missing = [slice(None)] * (len(shape) - len(given))
-    at = next((n for n, one in enumerate(index) if one is Ellipsis), len(index))
-    whole = [*index[:at], *missing, *index[at + 1 :]]
-    found = []
-    for size, one in zip(shape, whole, strict=False):
-        if isinstance(one, slice):
-            begin, _, step = one.indices(size)
-            if step != 1:
-                return ()
-            found.append(begin)
-    return tuple(found)

@@ -103,8 +103,11 @@ def test_going_to_an_element(shell):
     shell.execute("pt large:0")
     near = shell.execute("@[40000, 500]")
     line = Layout(near, 80).lines(near.top, near.top + 1)[0]
-    assert line[0].text.startswith("[40000, ") and any("500." in span.text for span in line)
-    assert shown(shell, "@[80000,0]")[0].startswith("ERROR: [80000, 0] is not among what is shown")
+    assert line[0].text.startswith("[40000, ")
+    (marked,) = [span for span in line if span.style == "match"]
+    assert marked.text.startswith(">") and marked.text.endswith("<") and "500." in marked.text
+    assert near.note.startswith("[40000, 500] is 500.0, marked > <; only an excerpt is shown: [39960:40041, 490:511] of")
+    assert shown(shell, "@[80000,0]")[0].startswith("ERROR: [80000, 0] is not part of what is shown")
     assert shell.execute("@[0,0]").top == 4
     shell.execute("lt")
     assert "show one first" in shown(shell, "@[0,0]")[0]

@@ -94,12 +94,12 @@ def _columns(args: Namespace) -> list[Column]:
         return f"lp -s {key} --time_unit {unit}" + (" -r" if key == args.sort_by and not args.reverse else "")
 
     return [
-        Column("Node", "node", sort=again("node")),
+        Column("Node", "node", sort=again("node"), is_whole=True),
         Column("Op Type", "op_type", sort=again("op_type")),
         Column(f"Start Time ({unit})", "start", right=True, sort=again("start_time")),
         Column(f"Op Time ({unit})", "op_time", right=True, sort=again("op_time")),
         Column(f"Exec Time ({unit})", "exec_time", right=True, sort=again("exec_time")),
-        Column("Filename:Lineno(function)", "place", sort=again("line")),
+        Column("Filename:Lineno(function)", "place", sort=again("line"), is_whole=True),
         Column("", "device", is_shown=False),
         Column("", "op_time_ns", is_shown=False),
         Column("", "exec_time_ns", is_shown=False),

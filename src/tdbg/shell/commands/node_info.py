@@ -94,7 +94,7 @@ def _attributes(node: Node) -> Iterator[Line]:
     yield ()
     yield (Span("Node attributes:" if node.attributes else "No node attributes are known."),)
     for name, value in node.attributes.items():
-        yield (Span(f"  {name}: "), Span(value, "code"))
+        yield (Span(f"  {name}: "), Span(" ".join(line.strip() for line in value.splitlines()), "code"))
 
 
 def _seen(shell: command.Context, node: Node) -> list[Seen]:

@@ -153,7 +153,7 @@ def _times(shell: command.Context, args: Namespace) -> Result:
         Column("", "bar"),
         Column(_COSTS[args.cost_type], "time", right=True),
         Column("#nodes(#calls)", "calls", right=True),
-        Column("Source", "text"),
+        Column("Source", "text", is_whole=True),
         Column("", f"{args.cost_type}_ns", is_shown=False),
         Column("", "nodes", is_shown=False),
     )

@@ -187,6 +187,7 @@ class ScreenApp(App[Action]):
         if shown is not None:
             is_back = line in ("prev", "next")
             self.show(shown, self._place_of(shown.result) if is_back else (shown.result.top, 0))
+            self.say(result.note)
         elif result.blocks:
             self.say(_first_lines(result), "error" if result.is_error else "")
         if "mouse" in result.controls:
