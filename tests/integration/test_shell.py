@@ -139,7 +139,7 @@ def test_the_flags_of_our_own_commands(folder, session):
         (["--json"], "--json goes with -c", 2),
         (["-c", " ; "], "there is no command behind -c", 2),
         (["--step", "many", "-c", "lt"], "--step many: give the number of a step or run, or all", 2),
-        (["mnist.tdbg", "--step", "99", "-c", "lt"], "there is no run 99; there are 1 to 9", 2),
+        (["mnist.tdbg", "--step", "99", "-c", "lt"], "there is no run 99; this trace has runs 1 to 9", 2),
     ],
 )
 def test_wrong_words_are_one_sentence(folder, session, words, message, status):

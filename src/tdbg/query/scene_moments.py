@@ -136,7 +136,7 @@ def those_there(numbers: Sequence[int], kind: str) -> str:
     if max(numbers) - min(numbers) + 1 == len(numbers):
         return f"this trace has {kind}s {min(numbers)} to {max(numbers)}"
     if len(numbers) > _MOST_NAMED:
-        return f"this trace has {len(numbers):,} {kind}s, from {min(numbers)} to {max(numbers)}; the steps command lists them"
+        return f"this trace has {len(numbers):,} {kind}s between {min(numbers)} and {max(numbers)}"
     *others, last = map(str, numbers)
     return f"this trace has {kind}s {', '.join(others)} and {last}"
 

@@ -151,7 +151,7 @@ class Engine:
         if path.is_dir():
             raise TdbgError(f"this is a folder, not a file: {file}")
         if os.path.lexists(path) and not force:
-            raise TdbgError(f"this file exists already; add --force to overwrite it: > {file} --force")
+            raise TdbgError(f"this exists already and is not overwritten without --force: > {file} --force")
         count = 0
         try:
             with path.open("w", encoding="utf-8") as out:

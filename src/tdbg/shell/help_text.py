@@ -15,7 +15,7 @@ _WIDTH = 100
 SIGNS = (
     ("/REGEX", "search the screen; / alone goes to the next match"),
     ("@[i,j]", "go to an element of the tensor that is shown"),
-    ("COMMAND > FILE", "write what a command shows to a file"),
+    ("COMMAND > FILE", "write what a command shows to a new file; > FILE --force overwrites one"),
     ("COMMAND; COMMAND", "several commands in a line"),
 )
 

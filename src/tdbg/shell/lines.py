@@ -120,8 +120,9 @@ class LineMode:
             except (EOFError, KeyboardInterrupt):
                 answer = ""
                 print()
-            if not answer.strip().lower().startswith("y"):
-                return Result()
+            answer = answer.strip()
+            if answer.lower() not in ("y", "yes"):
+                return Result() if answer.lower() in ("", "n", "no") else self.engine.execute(answer)
         return self.engine.execute(result.yes)
 
 

@@ -29,7 +29,7 @@ def add_output_flags(parser: Parser) -> None:
     add = parser.add_argument
     add("-a", "--all", action="store_true", help=f"all elements, without ellipses; asks first above {MOST_UNASKED:,}")
     add("-w", "--write_path", metavar="FILE", help="write the elements, or the slice, to this .npy file")
-    add("--force", action="store_true", help="-w overwrites the file")
+    add("--force", action="store_true", help="overwrite the file of -w")
     add("-y", "--yes", action="store_true", help="-a does not ask")
 
 
@@ -99,7 +99,7 @@ def write(array: np.ndarray, path: str, force: bool) -> Text:
     """To a .npy file that numpy alone can read: types that it does not know become those that it does."""
     place = os.path.expanduser(path)
     if os.path.lexists(place) and not force:
-        raise TdbgError(f"this file exists already; add --force to overwrite it: {path}")
+        raise TdbgError(f"this exists already and is not overwritten without --force: {path}")
     kept: Any = np.asarray(array, dtype="S") if array.dtype.kind == "O" else computable(array)
     try:
         with open(place, "wb") as file:

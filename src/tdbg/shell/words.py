@@ -10,7 +10,9 @@ from tdbg.errors import TdbgError
 FORCE = "--force"
 _QUOTES = "'\""
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*(us|µs|ms|s)?", re.IGNORECASE)
-_FILE_BEHIND_TEXT = re.compile(r"\s>\s*(?P<file>\S*/\S*|[\w~.-]+\.(txt|log|out|csv|json|md|npy))(?P<force>\s+--force)?\s*$")
+_FILE_BEHIND_TEXT = re.compile(
+    r"\s>\s*(?P<file>\S*/\S*|[\w~.-]+\.(txt|log|out|csv|json|md|npy))(?P<force>\s+--force)?\s*$"
+)
 
 
 class Word(NamedTuple):

@@ -28,7 +28,7 @@ def test_runs_are_moments_with_the_constants_of_their_graph(tmp_path):
     assert names(scene.tensors(Selection())) == ["c:0", "x:0", "hidden/Relu:0", "root:0", "product:0"]
     scene.go(1)
     assert len(scene.tensors(Selection())) == 0
-    with pytest.raises(TdbgError, match="there is no run 9; there are 1 to 3"):
+    with pytest.raises(TdbgError, match="there is no run 9; this trace has runs 1 to 3"):
         scene.go(9)
 
 

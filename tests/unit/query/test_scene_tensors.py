@@ -70,7 +70,7 @@ def test_the_whole_trace(scene):
 
 
 def test_a_step_that_is_not_there(scene):
-    with pytest.raises(TdbgError, match="there is no step 7; there are -1 to 2"):
+    with pytest.raises(TdbgError, match="there is no step 7; this trace has steps -1 to 2"):
         scene.go(7)
     assert scene.moment.number == 1
 

@@ -211,12 +211,25 @@ def test_questions():
 
     async def play(app, pilot):
         question = app.query_one(Question)
-        for key, done in (("n", False), ("escape", False), ("x", False), ("y", True)):
-            await typed(pilot, "ask") if not question.display else None
-            await typed(pilot, "", key)
-            assert (engine.done[-1] == "version") == done
-            assert question.display == (key == "x")
+        for keys, done in ((["n", "enter"], "ask"), (["escape"], "ask"), (["enter"], "ask"), (["y", "enter"], "version")):
+            await typed(pilot, "ask")
+            await typed(pilot, "", *keys)
+            assert engine.done[-1] == done and not question.display
         assert prompt_of(app).has_focus
+
+    drive(play, engine=engine)
+
+
+def test_a_command_that_was_typed_ahead_does_not_answer_a_question():
+    engine = TriedEngine()
+
+    async def play(app, pilot):
+        await typed(pilot, "ask")
+        prompt_of(app).fill("")
+        await typed(pilot, "", *"ny", "backspace", "backspace", *"lt")
+        assert app.query_one(Question).display and engine.done[-1] == "ask"
+        await typed(pilot, "", "enter")
+        assert engine.done[-1] == "lt" and not app.query_one(Question).display
 
     drive(play, engine=engine)
 

@@ -124,6 +124,16 @@ def test_writing_to_a_file(shell, tmp_path):
     assert "cannot be written" in shown(shell, f"pt Softmax:0 -w {tmp_path}/none/x.npy")[0]
 
 
+def test_output_goes_to_a_new_file_unless_it_is_forced(shell, tmp_path):
+    for line in ("lt", "eval 'np.sum(`Softmax:0`)'", "pt Softmax:0 --force"):
+        file = tmp_path / "kept.txt"
+        file.write_text("mine")
+        refused = shown(shell, f"{line} > {file}")[0]
+        assert refused.endswith(f"is not overwritten without --force: > {file} --force") and file.read_text() == "mine"
+        assert shown(shell, f"{line} > {file} --force")[0].endswith(f"written to {file}")
+        assert file.read_text() != "mine"
+
+
 def test_feeds(shell):
     assert shown(shell, "pf x:0")[:3] == ['Tensor "x:0 (feed)":', "  dtype: float32", "  shape: (2, 4)"]
     assert shown(shell, "print_feed -s x[0, :2]")[-1] == "array([1., 1.])"

@@ -193,7 +193,8 @@ class ScreenApp(App[Action]):
         if "mouse" in result.controls:
             self.set_mouse(bool(result.controls["mouse"]))
         if result.asks:
-            self.ask(result.asks, [Answer("y", "yes", partial(self.type_line, result.yes)), Answer("n", "no", int)])
+            answers = [Answer("y", "yes", partial(self.type_line, result.yes)), Answer("n", "no", int)]
+            self.ask(result.asks, answers, self.type_line)
         if result.action is not None:
             self.exit(result.action)
 
@@ -242,9 +243,14 @@ class ScreenApp(App[Action]):
         if isinstance(self._driver, Terminal):
             self._driver.set_mouse(on)
 
-    def ask(self, question: str, answers: list[Answer]) -> None:
+    def ask(self, question: str, answers: list[Answer], on_line: Callable[[str], None] | None = None) -> None:
+        """With ``on_line``, what is typed already goes on where the answer stands."""
         self.part(Widget, "#line").display = False
-        self.part(Question).ask(question, answers, self._answered)
+        prompt = self.part(Prompt)
+        typed = prompt.value if on_line else ""
+        if typed:
+            prompt.fill("")
+        self.part(Question).ask(question, answers, self._answered, on_line, typed)
 
     def _answered(self) -> None:
         self.part(Widget, "#line").display = True

@@ -207,7 +207,7 @@ class RunScene:
         if self._error is None:
             return []
         lines, op = error_lines(self._error, self._feeds, self._dump), getattr(self._error, "op", None)
-        if op is not None and self._dump is not None:
+        if op is not None and self._dump is not None and len(lines) > 1:
             lines.append(f"Look: ni -a -d -t {op.name}; li -r {op.name}; lt")
         return lines
 
