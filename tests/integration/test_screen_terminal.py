@@ -89,7 +89,7 @@ def folder(tmp_path_factory):
 def test_looking_around_in_a_trace(folder):
     with TmuxTerminal(folder) as terminal:
         terminal.type("python -m tdbg shell modèle.tdbg")
-        terminal.wait_for("modèle.tdbg · step 0", "dumped tensor(s)", "F3 tells why", "Cast/input:0")
+        terminal.wait_for("modèle.tdbg · step 0", "dumped tensor(s)", "F3 explains why", "Cast/input:0")
         assert terminal.fact("alternate_on") == "1"
 
         terminal.type("lt -f has_inf_or_nan")

@@ -20,6 +20,7 @@ from tdbg.capture import faults
 from tdbg.commands.program import Program
 from tdbg.commands.run_page import PageBesideRun
 from tdbg.commands.uncaught import hide_frames
+from tdbg.marks import fitting
 
 _NOT_USED = "this program did not use TensorFlow, so nothing was recorded"
 _INTERRUPTED_STATUS = 130
@@ -98,7 +99,7 @@ class RecordedRun:
             faults.report("looking for the cause", error)
             lines = [f"next:  tdbg why {self._shown}"]
         with contextlib.suppress(OSError, ValueError, AttributeError):
-            print("\n".join(lines), file=sys.stderr, flush=True)
+            print(fitting("\n".join(lines), sys.stderr), file=sys.stderr, flush=True)
 
     def _verdict(self) -> list[str]:
         import warnings

@@ -123,9 +123,7 @@ class TraceScene:
             ops = self._pages.cells("op", found)
             found = found[[device in devices[at[int(op)]] for op in ops]] if len(found) else found
         if debug_op and debug_op != "DebugIdentity":
-            raise TdbgError(
-                f"a trace has no {debug_op} of {tensor}; what it knows is in numeric_summary: pt -s {tensor}"
-            )
+            raise TdbgError(f"a trace has no {debug_op} of {tensor}; for its numeric summary, type: pt -s {tensor}")
         if not len(found):
             raise TdbgError(self._why_unseen(tensor, named))
         if named.slot is None:
@@ -211,7 +209,7 @@ class TraceScene:
         slots = sorted(set(self._pages.cells("slot", found).tolist()))
         if len(slots) > 1:
             names = ", ".join(f"{tensor}:{slot}" for slot in slots)
-            raise TdbgError(f"node {tensor!r} has several outputs; one of them is meant: {names}")
+            raise TdbgError(f"node {tensor!r} has several outputs; choose one of {names}")
 
     def _why_unseen(self, tensor: str, named: Named) -> str:
         moment, kind = self.moment, self._read.moments.kind

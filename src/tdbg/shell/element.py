@@ -31,7 +31,7 @@ def go_to(result: Result, indices: Sequence[int], width: int | None) -> Result:
             line = ArrayLayout(near, width).line_of(indices)
         blocks = [*result.blocks[:at], near, *result.blocks[at + 1 :]]
         return replace(result, blocks=blocks, top=layout.starts[at] + (line or 0), note=_note(block, near, place))
-    raise TdbgError("no tensor is shown whose elements could be gone to; show one first: pt NAME")
+    raise TdbgError("no tensor is shown; show one first: pt NAME")
 
 
 def _around(block: Array, place: Sequence[int]) -> Array:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 
+from tdbg import marks
 from tdbg.capture.control import Action
 from tdbg.errors import TdbgError
 from tdbg.shell.colours import has_colours, written
@@ -106,7 +107,7 @@ class LineMode:
             print()
             return None
         except UnicodeDecodeError:
-            self.show(error("this line is no text (UTF-8)"))
+            self.show(error("this line is not UTF-8 text"))
             return ""
         if not self.is_typed:
             _print(iter([(Span(line),)]))
@@ -154,10 +155,8 @@ def _print(lines: Iterator[Line]) -> None:
     if sys.stdout is None:
         return
     in_colour = has_colours(sys.stdout)
-    encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
-        text = written(line, in_colour) + "\n"
-        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        sys.stdout.write(marks.fitting(written(line, in_colour) + "\n", sys.stdout))
 
 
 def _page(lines: Iterator[Line]) -> None:
@@ -171,7 +170,10 @@ def _page(lines: Iterator[Line]) -> None:
         return
     in_colour = has_colours(sys.stdout)
     sys.stdout.flush()
-    process = subprocess.Popen(pager, shell=True, stdin=subprocess.PIPE, text=True, encoding="utf-8")
+    encoding = marks.encoding_of(sys.stdout)
+    process = subprocess.Popen(
+        pager, shell=True, stdin=subprocess.PIPE, text=True, encoding=encoding, errors=marks.ERRORS
+    )
     assert process.stdin is not None
     try:
         for line in (*first, *lines):

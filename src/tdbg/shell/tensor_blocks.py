@@ -27,10 +27,15 @@ _PER_CHUNK = 1 << 22
 def add_output_flags(parser: Parser) -> None:
     """Those that eval has too."""
     add = parser.add_argument
-    add("-a", "--all", action="store_true", help=f"all elements, without ellipses; asks first above {MOST_UNASKED:,}")
+    add(
+        "-a",
+        "--all",
+        action="store_true",
+        help=f"show all elements, without ellipses; asks first above {MOST_UNASKED:,}",
+    )
     add("-w", "--write_path", metavar="FILE", help="write the elements, or the slice, to this .npy file")
     add("--force", action="store_true", help="overwrite the file of -w")
-    add("-y", "--yes", action="store_true", help="-a does not ask")
+    add("-y", "--yes", action="store_true", help="do not ask before -a")
 
 
 def add_value_flags(parser: Parser) -> None:
@@ -38,8 +43,13 @@ def add_value_flags(parser: Parser) -> None:
     text = "highlight elements in these ranges: [0,1] or [[-inf,-1],[1,inf]]"
     add("-r", "--ranges", metavar="RANGES", help=text)
     add_output_flags(parser)
-    add("-s", "--numeric_summary", action="store_true", help="count nan, inf, signs and zeros; min, max, mean, std")
-    add("--histogram", action="store_true", help="show how the finite elements are spread")
+    add(
+        "-s",
+        "--numeric_summary",
+        action="store_true",
+        help="show counts of nan, inf, signs and zeros, and min, max, mean and std",
+    )
+    add("--histogram", action="store_true", help="show a histogram of the finite elements")
 
 
 def parse_ranges(typed: str | None) -> list[tuple[float, float]]:
@@ -52,7 +62,7 @@ def parse_ranges(typed: str | None) -> list[tuple[float, float]]:
         raise TdbgError(f"-r {typed}: write one range, [0,1], or several, [[-inf,-1],[1,inf]]")
     for low, high in found:
         if math.isnan(low) or low > high:
-            raise TdbgError(f"-r {typed}: a range begins with its lower end, and {low:g} is not below {high:g}")
+            raise TdbgError(f"-r {typed}: a range starts with its lower end, but {low:g} is not below {high:g}")
     return found
 
 

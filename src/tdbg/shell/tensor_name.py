@@ -38,7 +38,7 @@ class TensorName:
         else:
             device, tensor = "", ":".join(parts)
         if not tensor:
-            raise TdbgError(f"{typed!r} names no tensor; lt lists those that there are")
+            raise TdbgError(f"{typed!r} does not name a tensor; lt lists them")
         return cls(tensor, debug_op, device, index, f"[{inside}" if bracket else "")
 
     @property
@@ -57,15 +57,15 @@ def _part(part: str) -> Any:
     if part == "...":
         return Ellipsis
     if part in ("None", "np.newaxis", "newaxis"):
-        raise TdbgError("a new axis shows nothing new; leave it out, or use eval with np.reshape")
+        raise TdbgError("a new axis adds nothing here; leave it out, or use eval with np.reshape")
     if re.fullmatch(r"[+-]?\d+", part):
         return int(part)
     match = _SLICE.fullmatch(part)
     if match is None:
-        raise TdbgError(f"{part!r} is no index; write numbers and slices such as [3], [0:10, ::2] or [..., -1]")
+        raise TdbgError(f"{part!r} is not an index; write numbers and slices such as [3], [0:10, ::2] or [..., -1]")
     begin, end, step = (int(one) if one else None for one in match.groups())
     if step == 0:
-        raise TdbgError("a slice with step 0 has no elements; take 1 or more, or a negative step")
+        raise TdbgError("a slice cannot have step 0; use 1 or more, or a negative step")
     return slice(begin, end, step)
 
 

@@ -98,7 +98,7 @@ def without_file(line: str) -> tuple[str, str, bool]:
     force = len(words) > 2 and words[-1].text == FORCE and any(word.text.startswith(">") for word in words[-3:-1])
     words = words[:-1] if force else words
     if words and words[-1].text == ">" and not words[-1].is_quoted:
-        raise TdbgError("there is no file behind >; write, for example, lt > tensors.txt")
+        raise TdbgError("> needs a file name, for example lt > tensors.txt")
     if len(words) > 2 and words[-2].text == ">" and not words[-2].is_quoted:
         mark, file, before = words[-2].start, words[-1].text, words[-3].text
     elif len(words) > 1 and words[-1].text.startswith(">") and not words[-1].is_quoted:
@@ -108,7 +108,9 @@ def without_file(line: str) -> tuple[str, str, bool]:
     if _NUMBER.fullmatch(file):
         if before.startswith("-"):
             return line[:mark] + line[mark:].replace("> ", ">", 1), "", False
-        raise TdbgError(f"a file named {file}? quotes hold a condition together: lt -f 'nan > 0'; a file is > ./{file}")
+        raise TdbgError(
+            f"a file named {file}? Put a condition in quotes: lt -f 'nan > 0'; or write to a file with > ./{file}"
+        )
     return line[:mark].rstrip(), file, force
 
 

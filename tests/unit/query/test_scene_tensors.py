@@ -107,7 +107,7 @@ def test_the_same_selections_of_the_whole_trace(scene):
     [
         (Selection(filter="has_inf_or_nun"), "there is no filter 'has_inf_or_nun'; did you mean 'has_inf_or_nan'?"),
         (Selection(filter="nan >"), "filter 'nan >'"),
-        (Selection(node_pattern="("), "this is no regular expression"),
+        (Selection(node_pattern="("), "this is not a regular expression"),
         (Selection(sort_by="colour"), "tensors cannot be sorted by 'colour'"),
     ],
     ids=str,

@@ -169,7 +169,7 @@ def test_search():
         await typed(pilot, "", "escape", "escape")
         assert "/cross" not in seen(app)
         await typed(pilot, "/zebra")
-        assert "no line of this screen matches: zebra" in seen(app)
+        assert "no line on this screen matches: zebra" in seen(app)
         await typed(pilot, "/[")
         assert "no regular expression" in seen(app)
         await typed(pilot, "many")
@@ -211,13 +211,32 @@ def test_questions():
 
     async def play(app, pilot):
         question = app.query_one(Question)
-        for keys, done in ((["n", "enter"], "ask"), (["escape"], "ask"), (["enter"], "ask"), (["y", "enter"], "version")):
+        for keys, done in (
+            (["n", "enter"], "ask"),
+            (["escape"], "ask"),
+            (["enter"], "ask"),
+            (["y", "enter"], "version"),
+        ):
             await typed(pilot, "ask")
             await typed(pilot, "", *keys)
             assert engine.done[-1] == done and not question.display
         assert prompt_of(app).has_focus
 
     drive(play, engine=engine)
+
+
+def test_ctrl_r_searches_the_history():
+    async def play(app, pilot):
+        for line in ("ni Softmax", "lt -n Log", "lt", "version"):
+            await typed(pilot, line)
+        await typed(pilot, "", *"lt", "ctrl+r")
+        assert app.query_one(Menu).chosen == "lt"
+        await pilot.press("ctrl+r")
+        assert app.query_one(Menu).chosen == "lt -n Log"
+        await typed(pilot, "", "backspace", "backspace", *"oft", "enter")
+        assert prompt_of(app).value == "ni Softmax" and not app.query_one(Menu).display
+
+    drive(play)
 
 
 def test_a_command_that_was_typed_ahead_does_not_answer_a_question():

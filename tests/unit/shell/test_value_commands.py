@@ -65,7 +65,7 @@ def test_summary_histogram_and_ranges(shell):
 
 def test_several_dumps_are_listed_and_chosen(shell):
     lines = shown(shell, "pt loop:0")
-    assert lines[0] == 'Tensor "loop:0" was seen 3 times; -n N shows another than the first:'
+    assert lines[0] == 'Tensor "loop:0" was seen 3 times; -n N shows one other than the first:'
     assert lines[2] == "  #1  1.000 ms, step 3, iteration 1"
     assert lines[-1] == "array([0.])"
     chosen = shown(shell, "pt -s -n 2 loop:0")
@@ -106,7 +106,9 @@ def test_going_to_an_element(shell):
     assert line[0].text.startswith("[40000, ")
     (marked,) = [span for span in line if span.style == "match"]
     assert marked.text.startswith(">") and marked.text.endswith("<") and "500." in marked.text
-    assert near.note.startswith("[40000, 500] is 500.0, marked > <; only an excerpt is shown: [39960:40041, 490:511] of")
+    assert near.note.startswith(
+        "[40000, 500] is 500.0, marked > <; only an excerpt is shown: [39960:40041, 490:511] of"
+    )
     assert shown(shell, "@[80000,0]")[0].startswith("ERROR: [80000, 0] is not part of what is shown")
     assert shell.execute("@[0,0]").top == 4
     shell.execute("lt")

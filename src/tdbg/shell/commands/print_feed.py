@@ -20,7 +20,7 @@ from tdbg.shell.tensor_name import TensorName, take
 class Command(command.Command):
     """Shows what this run of a Session was fed.
 
-    The flags and slices are those of print_tensor.
+    It takes the same flags and slices as print_tensor.
     """
 
     name = "print_feed"
@@ -29,7 +29,7 @@ class Command(command.Command):
     examples = (("pf x:0", "a value of the feed_dict"), ("pf -s x:0[0, :]", "a slice, with a numeric summary"))
 
     def prepare_parser(self, parser: command.Parser) -> None:
-        parser.add_argument("feed", metavar="FEED", help="the name of a tensor that was fed, perhaps with a slice")
+        parser.add_argument("feed", metavar="FEED", help="the name of a tensor that was fed, optionally with a slice")
         add_value_flags(parser)
 
     def parse(self, words: Sequence[str]) -> Namespace:
@@ -57,6 +57,6 @@ class Command(command.Command):
 
 def _unknown(name: str, known: list[str]) -> str:
     if not known:
-        return "this run was fed nothing; pt shows the tensors that it computed"
+        return "this run was fed nothing; pt shows the tensors it computed"
     near = difflib.get_close_matches(name, known, 1)
     return f"no feed {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}")

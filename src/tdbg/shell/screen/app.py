@@ -97,7 +97,7 @@ class ScreenApp(App[Action]):
         with Horizontal(id="line"):
             yield Static("tdbg> ", id="label")
             yield Prompt(self.engine.history)
-            yield Static(" tab completes · ↑ history ", id="hint")
+            yield Static(" tab completes · ↑ ^R history ", id="hint")
         yield Question()
         yield Bar(id="keys")
 
@@ -130,7 +130,7 @@ class ScreenApp(App[Action]):
         moment = self.engine.scene.moment
         if moment is not None and moment.bad:
             said = f"{moment.title}: {moment.bad:,} of {moment.tensors:,} tensors hold bad values"
-            self.say(f"{said} · F3 tells why · lt -f has_inf_or_nan lists them", "warning")
+            self.say(f"{said} · F3 explains why · lt -f has_inf_or_nan lists them", "warning")
 
     def on_unmount(self) -> None:
         self.desk.worker.close()

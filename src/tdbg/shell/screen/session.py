@@ -60,7 +60,7 @@ def ask(pause: Pause, engine: Engine) -> Action:
 
         return LinePrompt(engine.settings).ask(pause)
     if action is None:
-        faults.say("the terminal is gone: the program goes on without the debugger")
+        faults.say("the terminal is gone: the program continues without the debugger")
     return action or Action(Kind.DETACH)
 
 

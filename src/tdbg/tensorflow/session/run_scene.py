@@ -83,7 +83,7 @@ class RunScene:
 
     def go(self, number: int | None) -> None:
         if number not in (None, self._call.number):
-            raise TdbgError(f"only run #{self._call.number} can be looked at here; run goes on to the next")
+            raise TdbgError(f"only run #{self._call.number} can be shown here; run continues to the next")
 
     def refresh(self) -> bool:
         return False
@@ -227,7 +227,7 @@ class RunScene:
     @cached_property
     def _trace(self) -> Any:
         if self._dump is None or not self._dump.size:
-            raise TdbgError(f"there is nothing to look through: {self._why_none()}")
+            raise TdbgError(f"there is nothing to search: {self._why_none()}")
         folder = tempfile.mkdtemp(prefix="tfdbg_")
         self._forget = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         output = Path(folder) / f"run-{self._call.number}.tdbg"
