@@ -23,7 +23,7 @@ _HELP = """\
 %tdbg on [FLAGS]   record from here on
 %tdbg off          end that, and show what was found
 %tdbg why [TRACE]  the verdict on a trace (without TRACE: the last one)
-%tdbg serve [TRACE]  its page, also while it is being recorded
+%tdbg serve [TRACE]  its page, even while it is being recorded
 FLAGS are those of tdbg run, such as -o TRACE, --mode full, --ops REGEX, --steps A:B"""
 _NOT_HERE = {"web": "--web", "json": "--json", "break_on": "--break"}
 
