@@ -90,7 +90,7 @@ def test_other_filters_in_a_second_call_are_said_to_be_passed_over(
 ) -> None:
     first = enable_dump_debug_info(tmp_path, op_regex="Log")
     assert enable_dump_debug_info(tmp_path, op_regex="Exp") is first
-    assert "those of the first call stay" in capsys.readouterr().err
+    assert "those of the first call are kept" in capsys.readouterr().err
 
 
 def test_another_root_ends_the_first_trace_and_begins_another(tmp_path: Path) -> None:

@@ -136,8 +136,8 @@ def test_the_flags_of_our_own_commands(folder, session):
     ("words", "message", "status"),
     [
         (["nowhere"], "There is no trace here", 2),
-        (["--json"], "--json goes with -c", 2),
-        (["-c", " ; "], "there is no command behind -c", 2),
+        (["--json"], "--json needs -c", 2),
+        (["-c", " ; "], "-c needs a command", 2),
         (["--step", "many", "-c", "lt"], "--step many: give the number of a step or a run, or all", 2),
         (["mnist.tdbg", "--step", "99", "-c", "lt"], "there is no run 99; this trace has runs 1 to 9", 2),
     ],

@@ -22,7 +22,7 @@ _MOST_SENTENCES = 6
 
 
 class Command(BaseCommand):
-    """Show what a trace contains: the program, its processes, how much was recorded and what was left out."""
+    """Show what a trace contains: program, processes, how much was recorded, what was left out."""
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         add_trace_argument(parser)

@@ -171,7 +171,7 @@ def test_search():
         await typed(pilot, "/zebra")
         assert "no line on this screen matches: zebra" in seen(app)
         await typed(pilot, "/[")
-        assert "no regular expression" in seen(app)
+        assert "not a regular expression" in seen(app)
         await typed(pilot, "many")
         await typed(pilot, "/node_14321:")
         assert "1 of 1" in seen(app)

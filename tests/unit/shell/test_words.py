@@ -68,9 +68,9 @@ def test_where_output_goes(line, command, file):
 
 
 def test_a_condition_without_quotes_writes_no_file():
-    with pytest.raises(TdbgError, match="quotes hold a condition together"):
+    with pytest.raises(TdbgError, match="Put a condition in quotes"):
         without_file("lt -f nan > 0")
-    with pytest.raises(TdbgError, match="no file behind >"):
+    with pytest.raises(TdbgError, match="> needs a file name"):
         without_file("lt >")
 
 
