@@ -203,7 +203,7 @@ def test_a_signal_that_ends_the_program_leaves_a_terminal_that_works(folder, nam
 
 @pytest.mark.parametrize("ignores", [True, False])
 def test_a_terminal_that_is_closed(folder, ignores):
-    """The program is hung up on, as it is without tdbg; one that ignores it goes on without the debugger."""
+    """The program is hung up on, as it is without tdbg; one that ignores it continues without the debugger."""
     (folder / "action.txt").unlink(missing_ok=True)
     with TmuxTerminal(folder) as terminal:
         terminal.type(f"exec python held.py {'ignores' * ignores}")

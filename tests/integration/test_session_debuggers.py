@@ -162,7 +162,7 @@ def test_run_options_at_the_prompt(net, commands, capsys):
     assert "run-end: run #1" not in said and re.search(r'1 of \d+ dumped tensor\(s\) passing filter "my_filter"', said)
     assert re.search(r"\nlog +Log .*test_session_debuggers.py:\d+\(net\)\n", said)  # run -p
     assert "run-end: run #4: 1 fetch (loss:0); 1 feed (x:0)\n1 dumped tensor(s)" in said
-    assert errors.count("the program goes on without the debugger") == 1
+    assert errors.count("the program continues without the debugger") == 1
 
 
 def test_the_dump_root_is_used_and_emptied(net, tmp_path):

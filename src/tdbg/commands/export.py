@@ -14,7 +14,7 @@ from tdbg.errors import TdbgCommandError, TdbgError
 
 
 class Command(BaseCommand):
-    """Export a trace to another format: TensorBoard's Debugger V2, Session dumps, Parquet or npz."""
+    """Export a trace to another format: for TensorBoard's Debugger V2, as Parquet or as npz."""
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         text = "; ".join(f"{name}: {one.title}" for name, one in FORMATS.items())

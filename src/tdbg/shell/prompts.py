@@ -58,7 +58,7 @@ class _HeldPrompt:
 
 
 class LinePrompt(_HeldPrompt):
-    """At the end of the input the program goes on without the debugger."""
+    """At the end of the input the program continues without the debugger."""
 
     def _ask(self, pause: Pause) -> Action:
         try:

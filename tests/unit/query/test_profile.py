@@ -47,7 +47,7 @@ def test_sorted_by_every_field():
     assert names(sort_by="op_time", reverse=True)[0] == "mm"
     assert names(sort_by="exec_time")[-1] == "mm"
     assert names(sort_by="line") == ["_SOURCE", "mm", "a/add", "a/add", "b"]
-    with pytest.raises(TdbgError, match="cannot be sorted by colour; it can by node, op_type, start_time"):
+    with pytest.raises(TdbgError, match="cannot be sorted by colour, only by node, op_type, start_time"):
         names(sort_by="colour")
 
 

@@ -196,7 +196,7 @@ def test_long_output_goes_through_the_pager_and_ctrl_c_ends_a_line(terminal):
     terminal.expect("     1\t")
     terminal.expect("tdbg> ")
     terminal.sendeof()
-    terminal.expect("the program goes on without the debugger")
+    terminal.expect("the program continues without the debugger")
     terminal.expect("Kind.DETACH")
 
 
@@ -220,7 +220,7 @@ def test_a_reader_that_stops_reading_ends_it_without_a_word(tmp_path):
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, env=environment)
     assert ran.stdout == "run-end: run #4\n"
-    assert "Traceback" not in ran.stderr and "goes on without the debugger" in ran.stderr
+    assert "Traceback" not in ran.stderr and "continues without the debugger" in ran.stderr
 
 
 def test_two_prompts_of_a_program_wait_for_each_other():

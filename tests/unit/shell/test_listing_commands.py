@@ -35,7 +35,7 @@ def test_lt_filters_are_names_or_conditions():
     shell.scene.filters["scalars"] = lambda datum, tensor: tensor.shape == ()
     assert names(shell, "lt -f scalars") == ["Mean:0"]
     assert names(shell, "lt -f 'neg_inf > 0 and op == \"Log\"'") == ["cross_entropy/Log:0"]
-    assert 'tensor filter "nothing" does not exist; there are: has_inf_or_nan, scalars' in said(shell, "lt -f nothing")
+    assert 'tensor filter "nothing" does not exist; use has_inf_or_nan, scalars' in said(shell, "lt -f nothing")
     assert "there is no field 'nann'" in said(shell, "lt -f 'nann > 0'")
 
 
@@ -347,7 +347,7 @@ def test_lp_filters():
     assert nodes("lp -e >100us") == nodes("lp --execution_time '>100us'") == ["hidden/MatMul"]
     assert nodes("lp -o [10us, 50us]") == nodes("lp --op_time [10us,50us]")
     assert nodes("lp -o [10us, 50us]") == ["cross_entropy/Log", "cross_entropy/mul"]
-    assert "no range of times: 7" in said(engine(profiled=True), "lp -e 7")
+    assert "not a time range: 7" in said(engine(profiled=True), "lp -e 7")
 
 
 def test_lp_sorts_and_shows_other_units():

@@ -51,7 +51,7 @@ def show(engine: Engine, pause: Pause | None = None, first: str = "") -> Action 
 
 
 def ask(pause: Pause, engine: Engine) -> Action:
-    """A held program goes on without the debugger when nobody can be asked any more."""
+    """A held program continues without the debugger when nobody can be asked any more."""
     try:
         action = show(engine, pause)
     except Exception as fault:
