@@ -14,7 +14,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 # Its warning about root is for the system's Python; here all goes into .venv.
 PIP := --quiet --disable-pip-version-check --root-user-action=ignore
 
-.PHONY: demo test terminal test-tf215 lint web page-tools browser bench clean
+.PHONY: demo test terminal test-onednn test-tf215 lint web page-tools browser bench clean
 
 # Tests use exactly the locked versions; the package itself is installed in place, with its C extension.
 $(STAMP): requirements/test.txt pyproject.toml setup.py $(wildcard src/tdbg/native/*.c src/tdbg/native/*.h)
@@ -75,9 +75,22 @@ tested = $(1) -m pytest $(2) $(3) || { echo "what failed above is run once more,
 
 test: $(STAMP) lint page-tools browser terminal
 	$(call tested,$(BIN)/python,-n 2)
+	@$(MAKE) --no-print-directory test-onednn
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then \
 		echo "tests/tf215 skipped: tf.estimator needs TensorFlow 2.15, and that needs Python 3.11: make PYTHON=python3.11 test"; \
 	else $(MAKE) --no-print-directory test-tf215; fi
+
+# Where oneDNN is on, TensorFlow makes other ops of a Session's graph, and other last digits. The CPU decides; what differs
+# is tested with the other setting, too.
+ONEDNN_PAGES := finding-nans shell/list_inputs shell/list_tensors shell/where shell/eval
+ONEDNN_TESTS := $(addprefix tests/integration/,test_sessions.py test_walkthrough.py test_run_scene.py \
+	test_session_profile.py test_import_dumps.py test_shell_values.py::test_the_story_of_a_session \
+	test_trace_scene.py::test_a_session) $(foreach page,$(ONEDNN_PAGES),\
+	'tests/integration/test_docs.py::test_a_page_says_what_really_happens[docs/$(page).md]')
+test-onednn: $(STAMP)
+	@other=$$($(BIN)/python -c 'from tensorflow.python.util import _pywrap_util_port as port; print(int(not port.IsMklEnabled()))' 2> /dev/null); \
+	echo "once more with TF_ENABLE_ONEDNN_OPTS=$$other"; export TF_ENABLE_ONEDNN_OPTS=$$other; \
+	$(call tested,$(BIN)/python,-n 2 --dist loadfile,$(ONEDNN_TESTS))
 
 test-tf215: $(STAMP215)
 	$(call tested,$(BIN215)/python,-n 2 --dist loadfile,tests/tf215)

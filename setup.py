@@ -8,7 +8,7 @@ from setuptools import Extension, setup
 SOURCES = [
     "summary.c", "events.c", "executions.c", "shapes.c", "stacks.c", "check.c", "remembered.c", "condition.c",
     "breaks.c", "debug_events.c", "tensorflow_api.c", "tensorflow_op.c", "held.c", "debug_op.c", "session_op.c",
-    "dump_op.c", "terminal_guard.c", "module.c",
+    "dump_op.c", "terminal_guard.c", "postponed.c", "module.c",
 ]  # fmt: skip
 
 setup(

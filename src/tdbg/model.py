@@ -138,12 +138,15 @@ class Process:
     versions: dict[str, str] = field(default_factory=dict)
 
 
+TOGETHER = "+"  # between the types of ops that were computed as one
+
+
 @dataclass(frozen=True, slots=True)
 class ProfiledNode:
     """One node that ran on one device while a run was profiled; times are in nanoseconds."""
 
     node: str
-    type: str  # "" where it is not known
+    type: str  # "" where it is not known; MatMul+AddV2+Relu
     device: str
     start: int  # since the epoch
     op_time: int  # its kernel alone

@@ -12,6 +12,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -104,26 +105,30 @@ def _after_import(loader: Any, then: Any) -> None:
 
 _PROGRAM, _RUN, _PARENT, _TEST = "program", "tdbg run", "parent", "test"
 _current: _Recording | None = None
+_switch = threading.RLock()  # one thread at a time begins or ends: what each puts into TensorFlow lies on the other's
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_switch._at_fork_reinit)  # type: ignore[attr-defined]
 
 
 def enable(output: str | os.PathLike | None = None, force: bool = False, **options: Any) -> None:
     """Records from here on. Options are those of ``tdbg run``: mode, ops, names, dtypes, files, steps, every, ring,
     values_when_bad. Functions that were traced before are traced again. ``force`` overwrites an older trace."""
     config = make_config(output=output, **options)
-    end_test()  # the test records itself
-    if _current is None:
-        if config.output is None:
-            check_place(Path.cwd())  # the name will be a new one
-        else:
-            from tdbg.capture.cluster import member
+    with _switch:
+        end_test()  # the test records itself
+        if _current is None:
+            if config.output is None:
+                check_place(Path.cwd())  # the name will be a new one
+            else:
+                from tdbg.capture.cluster import member
 
-            task = member()
-            make_room(config.output.absolute(), force, "force=True", *(task[:2] if task else ()))
-        begin(config, _PROGRAM)
-    elif _current.owner == _PROGRAM:
-        raise TdbgError("tdbg is already recording; call tdbg.disable() first")
-    else:
-        pass_over("tdbg.enable()")
+                task = member()
+                make_room(config.output.absolute(), force, "force=True", *(task[:2] if task else ()))
+            begin(config, _PROGRAM)
+        elif _current.owner == _PROGRAM:
+            raise TdbgError("tdbg is already recording; call tdbg.disable() first")
+        else:
+            pass_over("tdbg.enable()")
 
 
 def is_not_ours() -> bool:
@@ -163,20 +168,22 @@ def flush() -> None:
 
 def disable() -> Path | None:
     """Stops recording and returns the trace's path; the program is as it was before enable()."""
-    if _current is not None and _current.owner == _TEST:
-        return None
-    if is_not_ours():
-        flush()
-        return current_path()
-    return end_recording()
+    with _switch:
+        if _current is not None and _current.owner == _TEST:
+            return None
+        if is_not_ours():
+            flush()
+            return current_path()
+        return end_recording()
 
 
 def begin(config: Config, owner: str) -> None:
     """Begins the recording of this process, which has none."""
     global _current
-    recording = _Recording(config, owner)
-    recording.start()
-    _current = recording
+    with _switch:
+        recording = _Recording(config, owner)
+        recording.start()
+        _current = recording
 
 
 def begin_run(options: dict[str, Any]) -> None:
@@ -207,10 +214,11 @@ def follow_parent(options: dict[str, Any]) -> None:
 def end_recording(**end: Any) -> Path | None:
     """Ends the recording, whoever owns it; ``end`` is written into the trace."""
     global _current
-    if _current is None:
-        return None
-    recording, _current = _current, None
-    recording.stop(**end)
+    with _switch:
+        if _current is None:
+            return None
+        recording, _current = _current, None
+        recording.stop(**end)
     return recording.listener.path if recording.listener is not None else None
 
 

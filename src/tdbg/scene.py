@@ -81,8 +81,8 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One op and what is around it. ``written_as``: the user's ops, where the runtime made another of
-    them: ``hidden/Relu (Relu), hidden/MatMul (MatMul)``."""
+    """One op and what is around it. ``written_as``: the user's ops, where the runtime made one of
+    them: ``hidden/Relu (Relu), hidden/MatMul (MatMul)``. ``part_of``: the op that computes this one inside itself."""
 
     name: str
     op_type: str
@@ -96,6 +96,7 @@ class Node:
     written_as: str = ""
     graph: str = ""  # the function it belongs to
     phase: str = ""
+    part_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,3 +192,10 @@ class Scene(Protocol):
 
     def trace(self) -> Any:
         """The ``query.trace.Trace`` behind it; a run of a Session is made into one when this is first asked for."""
+
+
+def computed_inside(parts: Mapping[str, str]) -> str:
+    """What is said of ops that have no row of their own; ``parts``: the op that computes each inside itself."""
+    told = [f"{part} inside {whole}" for part, whole in list(parts.items())[:4]]
+    more = f" and {len(parts) - 4} more" if len(parts) > 4 else ""
+    return f"not visible by itself, because TensorFlow computes it with others at once: {', '.join(told)}{more}"

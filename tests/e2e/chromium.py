@@ -215,6 +215,12 @@ class Page:
     def prefer_dark(self) -> None:
         self._ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
 
+    def emulate_print(self, width: int, height: int) -> None:
+        """As the page is laid out on paper of such a size."""
+        self._ask("Emulation.setEmulatedMedia", media="print")
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._ask("Emulation.setDeviceMetricsOverride", **size)
+
     def _place(self, selector: str, text: str, at: tuple[float, float]) -> tuple[float, float]:
         """A point of the first element in sight with a selector and a text, once it is there; shares of its size."""
         find = (

@@ -28,6 +28,7 @@ _RUNS = {
     "slow": ["--mode", "full", _LAYERS, "0.05"],
     "fast": ["--mode", "full", _LAYERS, "0.5"],
     "two": [str(_PROGRAMS / "two_processes.py")],
+    "wide": ["--mode", "full", str(_PROGRAMS / "wide.py")],
     "inference": [str(_PROGRAMS / "inference.py")],
 }
 

@@ -67,6 +67,20 @@ def test_the_tab_of_tensorboard(page: Page, traces: Path) -> None:
         page.wait(f"{INSIDE}.querySelector('.grid-row.chosen')?.innerText.includes('Log:0')", "the op is chosen")
         where = page.value("document.querySelector('iframe').contentWindow.location.href")
         assert where.startswith(f"{address}data/plugin_entry.html?name=tdbg#") and "seq=" in where
+        # Pictures have the colours of the style sheet, which comes late here: bad steps are magenta, nothing is black.
+        canvas = f"{INSIDE}.querySelector('#pane-steps canvas')"
+        magenta = "d[i] > 120 && d[i + 1] < 60 && d[i + 2] > 80 && d[i + 3] > 200"
+        colours = (
+            "(c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0; "
+            f"for (let i = 0; i < d.length; i += 4) n += {magenta}; return n > 500 }})({canvas})"
+        )
+        page.wait(f"{canvas} && {colours}", "the colour of NaN")
+        chosen = "document.querySelector('iframe')?.contentWindow.location.hash"
+        before = page.value(chosen)
+        page.value("document.querySelector('iframe').contentDocument.body.dataset.old = '1'; location.reload()")
+        page.wait(f"(b => b && !b.dataset.old)({INSIDE}?.body)", "another document")
+        page.wait(f"{INSIDE}?.querySelector('.grid-row.chosen')?.innerText.includes('Log:0')", "still chosen")
+        assert page.value(chosen) == before
 
 
 class Notebook(http.server.BaseHTTPRequestHandler):

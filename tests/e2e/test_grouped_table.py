@@ -113,7 +113,6 @@ def test_a_mask_is_quiet_in_all_panes(page: Page, address: str) -> None:
     page.wait_text("#pane-structure", "benign tensors")
     page.wait("document.querySelector('.grid-row.benign') && !document.querySelector('.grid-row.bad')", "rows")
     page.wait("document.querySelector('#pane-executions .box.benign')", "executions")
-    page.wait("document.querySelector('#pane-layers .tag.benign')", "layers")
     page.wait("document.querySelector('#pane-centre .line.benign.chosen')", "the line")
     loud = "#pane-executions .bad, #pane-layers .bad, #pane-centre .bad, #pane-structure .bad-text, .grid .bad"
     assert page.value(f"document.querySelectorAll('{loud}').length") == 0

@@ -38,7 +38,8 @@ def test_a_session_that_only_evaluates_has_runs_alone(page: Page, address: str) 
     page.wait_text(".slider label", "run")
     page.wait_text("#pane-steps", "trains nothing")
     page.wait_text(".verdict h1", "began at run 6")
-    page.press("]")
+    page.wait_text(CHOSEN, "logs:0")  # where it began
+    page.fill("#step-number", "1")
     wait_view(page, execution="0")
     page.wait_text("#pane-side", "run #1: 1 fetch (scaled:0); 1 feed (x:0)")
     page.fill("#step-number", "6")
@@ -55,6 +56,8 @@ def test_two_processes_are_told_apart(page: Page, address: str) -> None:
     open_trace(page, address, "two")
     page.wait_text(".verdict h1", "of process 1: Log")
     page.wait_text(".alerts-list", "process 1 · step 2")
+    wait_view(page, process="1", step="2")  # where it began is chosen
+    page.choose("#process", "0")
     # The mask of the first process did no harm, though the second one is in trouble.
     page.wait("document.querySelector('#pane-executions .box.benign')", "benign ones")
     page.wait("!document.querySelector('#pane-executions .bad, #pane-layers .bad, .grid .bad')", "no bad ones")

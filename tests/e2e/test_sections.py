@@ -107,7 +107,7 @@ def test_rows_sorted(page: Page, address: str) -> None:
     page.click(".grid-head button", "shape")
     wait_view(page, sort="elements", desc="1")
     page.wait("document.querySelector('[aria-sort=descending]')?.innerText.startsWith('shape')", "sorted")
-    shapes = "[...document.querySelectorAll('.grid-row:not(.waiting)')].map(r => r.children[4].textContent)"
+    shapes = "[...document.querySelectorAll('.grid-row:not(.waiting)')].map(r => r.children[3].textContent)"
     sizes = f"{shapes}.map(s => s.split('×').reduce((a, b) => a * (parseInt(b) || 1), 1))"
     page.wait(f"{sizes}[0] >= 120", "the largest first")
     assert page.value(sizes) == sorted(page.value(sizes), reverse=True)
@@ -191,6 +191,10 @@ def test_any_file_with_its_ops(page: Page, address: str) -> None:
 
 def test_layers_as_a_tree(page: Page, address: str) -> None:
     open_trace(page, address, "slow")
+    page.wait("document.querySelectorAll('#pane-layers li').length === 3", "the model's own, open")
+    assert [name.strip() for name in texts(page, "#pane-layers .name bdi")] == ["sequential_1", "first_1", "second_1"]
+    page.click("#pane-layers .fold[aria-expanded=true][aria-label^=Close]", "")
+    page.wait("document.querySelectorAll('#pane-layers li').length === 1", "closed")
     page.click("#pane-layers .fold[aria-expanded=false][aria-label^=Open]", "")
     page.wait_text("#pane-layers", "first")
     page.wait("document.querySelector('#pane-layers .spark path')", "its gradient over the steps")

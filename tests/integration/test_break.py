@@ -55,6 +55,24 @@ def test_the_tensor_its_inputs_and_the_stack(tmp_path: Path, monkeypatch: Any, a
     assert "2., 0., 0." in prompt.shown[1]
 
 
+def test_a_condition_that_names_no_op_shows_the_inputs_of_a_gradients_op(tmp_path: Path, monkeypatch: Any) -> None:
+    @tf.function
+    def slope(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(tf.where(x > 0, tf.math.log(x), 0.0))
+        return tape.gradient(y, x)
+
+    prompt = typed(monkeypatch, "run -n")
+    with record(tmp_path, break_on="nan > 0"):
+        assert np.isnan(slope(tf.constant([4.0, 0.0])).numpy()).any()
+    (pause,) = prompt.pauses
+    shown = "\n".join(pause.lines)
+    assert "gradient" in pause.headline + shown
+    assert "input 0: float32" in shown
+    assert "input 1: float32" in shown
+
+
 def test_nothing_is_changed_while_no_condition_is_met(tmp_path: Path, monkeypatch: Any) -> None:
     prompt = typed(monkeypatch)
 

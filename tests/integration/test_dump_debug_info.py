@@ -303,5 +303,5 @@ def test_under_tdbg_run_its_recording_is_the_only_one(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "tdbg", "run", "-o", str(trace), str(program), str(root)]
     ran = subprocess.run(words, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
-    assert "its enable_dump_debug_info() is passed over" in ran.stderr
+    assert "this enable_dump_debug_info() is ignored" in ran.stderr
     assert not root.exists() and len(Recorded(trace).rows("Log")) == 1

@@ -17,6 +17,7 @@ from recorded_run import record
 
 import tdbg
 from tdbg.capture import faults
+from tdbg.errors import TdbgError
 from tdbg.tensorflow.graphs import Graphs
 
 tf = pytest.importorskip("tensorflow")
@@ -78,8 +79,27 @@ def fit():
     history = model.fit(inputs, targets, batch_size=16, epochs=3, verbose=0)
     return [loss.hex() for loss in history.history["loss"]]
 
+class Classifier(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.last = tf.keras.layers.Dense(3)
+
+    def call(self, x):
+        return tf.nn.softmax(self.last(x))
+
+def entropy():
+    # A loss of Keras takes the logits behind the op Softmax, if it finds it, whatever it was told.
+    tf.keras.utils.set_random_seed(3)
+    found = []
+    for from_logits in (False, True):
+        model = Classifier()
+        model.compile("sgd", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits))
+        history = model.fit(inputs, (inputs[:, 0] > 0).astype(int), batch_size=16, epochs=2, verbose=0)
+        found += [loss.hex() for loss in history.history["loss"]]
+    return found
+
 def all_of_it():
-    return {"graph": custom(True), "eager": custom(False), "fit": fit()}
+    return {"graph": custom(True), "eager": custom(False), "fit": fit(), "entropy": entropy()}
 
 results = {}
 for grappler in ("off", "on"):
@@ -98,14 +118,14 @@ def losses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str,
     return python(tmp_path_factory.mktemp("losses"), TRAINS)
 
 
-@pytest.mark.parametrize("which", ["graph", "eager", "fit"])
+@pytest.mark.parametrize("which", ["graph", "eager", "fit", "entropy"])
 def test_losses_are_the_same_bit_for_bit_without_grappler(losses: Any, which: str) -> None:
     plain, again, recorded = [run[which] for run in losses["off"]]
     assert plain == again
     assert recorded == plain
 
 
-@pytest.mark.parametrize("which", ["graph", "eager", "fit"])
+@pytest.mark.parametrize("which", ["graph", "eager", "fit", "entropy"])
 def test_losses_are_nearly_the_same_with_grappler(losses: Any, which: str) -> None:
     plain, again, numerics, health = [[float.fromhex(x) for x in run[which]] for run in losses["on"]]
     assert plain == again
@@ -140,6 +160,41 @@ def test_on_and_off_many_times(tmp_path: Path) -> None:
         assert run.trace.problems == []
     assert traces[0].rows("Tan") == []
     assert traces[5].rows("Tan")
+
+
+def test_two_threads_switch_it_at_once(tmp_path: Path) -> None:
+    from tensorflow.python.eager import context, execute
+
+    function = tf.function(lambda x: tf.sin(x) * 2.0)
+    expected = float(function(tf.constant(0.5)))
+    start, refused = threading.Barrier(4), []
+
+    def switch(name: int) -> None:
+        for turn in range(15):
+            start.wait()
+            try:
+                tdbg.enable(tmp_path / f"{name}-{turn}.tdbg")
+            except TdbgError as error:
+                refused.append(str(error))
+            tdbg.disable()
+
+    threads = [threading.Thread(target=switch, args=(name,)) for name in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    tdbg.disable()
+    # then everything is as it was before, and the next recording is a whole one
+    assert set(refused) <= {"tdbg is recording already; call tdbg.disable() first"}
+    assert context.context().op_callbacks == []
+    assert execute.execute is execute.quick_execute
+    assert float(function(tf.constant(0.5))) == expected
+    with record(tmp_path) as run:
+        function(tf.constant(0.5))
+        tf.tan(0.5)
+    assert run.rows("Sin")
+    assert run.rows("Tan")
+    assert run.trace.problems == []
 
 
 def test_after_disable_everything_is_as_it_was(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_pipes_and_devices_are_never_opened(recorded: list[Path], tmp_path: Path
     assert "Traceback" not in done.stderr
 
 
-def test_a_file_that_only_the_trace_names_is_not_read(tmp_path: Path) -> None:
+def test_a_file_that_only_the_trace_names_is_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     secret = tmp_path / "settings.py"
     secret.write_text("PASSWORD = 'xyzzy'\n")
     trace = write_trace(tmp_path / "run.tdbg", name="loss", file=str(secret), source=None)
@@ -119,6 +119,10 @@ def test_a_file_that_only_the_trace_names_is_not_read(tmp_path: Path) -> None:
     shown = [line.text for line in scene.source(str(secret))]
     shown += [text for _, text in scene.node("loss/a").stack]
     assert not any("xyzzy" in text for text in shown)
+    assert main(["shell", str(trace), "-c", f"ps {secret}"]) == 0
+    said = capsys.readouterr().out
+    assert "was not recorded" in said
+    assert "xyzzy" not in said
     report = tmp_path / "report.html"
     assert main(["report", str(trace), "-o", str(report)]) == 0
     assert "xyzzy" not in report.read_text()

@@ -15,6 +15,7 @@ pytest.importorskip("tensorflow")
 import keras
 import tensorflow as tf
 
+from tdbg.query.tensor_page import tensor_page
 from tdbg.query.timeline import Timeline
 from tdbg.query.trace_scene import TraceScene
 from tdbg.query.verdict import Verdict, explain
@@ -121,8 +122,12 @@ def test_infinities_that_go_into_a_sigmoid_or_a_minimum_are_no_trouble(tmp_path:
         tf.minimum(best, 1.0)
         tf.sigmoid(-best)
 
-    said, _ = said_of(tmp_path, program)
+    said, run = said_of(tmp_path, program)
     assert said.name == "clean" and not said.infinite_results
+    read = TraceScene(run.path).read
+    rows = tensor_page(read, np.arange(len(run.table("tensors")))).to_pylist()
+    (power,) = [row for row in rows if row["type"] == "Exp" and row["bad"]]
+    assert [power[name] for name in ("min", "max", "mean", "std")] == [np.inf, np.inf, np.inf, None]
 
 
 # ---- what came of what

@@ -94,7 +94,7 @@ def page_of(traces: Path, name: str) -> Page:
     [
         (
             "custom_loop",
-            ["Log → -inf", "log_of_zero", "bound the input of the log from below", "probabilities = tf.nn.softmax"],
+            ["Log → -inf", "log_of_zero", "log_softmax computes both in one", "probabilities = tf.nn.softmax"],
         ),
         ("keras_fit", ["Log → NaN", "log_of_negative", "def poisson_loss"]),
     ],

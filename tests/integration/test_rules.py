@@ -43,7 +43,7 @@ def trained(step: Callable, variables: list, rate: float = 0.05, steps: int = 12
         with tf.GradientTape() as tape:
             loss = step()
         for variable, gradient in zip(variables, tape.gradient(loss, variables), strict=True):
-            variable.assign_sub(rate * gradient)
+            variable.assign_sub(rate * gradient)  # trained
         return loss
 
     run = tf.function(one) if graph else one
@@ -89,10 +89,11 @@ def dead_relu_eager() -> None:
 
 
 def saturated_activation() -> None:
-    w, v = tf.Variable(normal(8, 16, size=500.0)), tf.Variable(normal(16, 1, size=0.01))
+    w = tf.Variable(normal(8, 16, size=500.0))  # saturated
+    v = tf.Variable(normal(16, 1, size=0.01))
 
     def loss():
-        hidden = tf.tanh(X @ w)  # saturated
+        hidden = tf.tanh(X @ w)
         return tf.reduce_mean((hidden @ v - TARGETS) ** 2)
 
     trained(loss, [w, v], rate=1e-3)
@@ -121,7 +122,7 @@ def exploding_gradient() -> None:
 
 
 def weights_not_updated() -> None:
-    w, v = tf.Variable(normal(8, 16)), tf.Variable(normal(16, 1))  # made
+    w, v = tf.Variable(normal(8, 16)), tf.Variable(normal(16, 1))
     trained(lambda: tf.reduce_mean((tf.nn.relu(X @ w) @ v - TARGETS) ** 2), [v])
 
 
@@ -305,6 +306,65 @@ def first_class_never_meant() -> None:
         step(tf.constant(CLASSES + 1))
 
 
+def softmax_of_samples() -> None:
+    w = tf.Variable(normal(8, 3))
+
+    def loss():
+        guess = tf.nn.softmax(X @ w, axis=0)  # samples
+        return tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(CLASSES, guess))
+
+    trained(loss, [w], steps=4)
+
+
+def symmetric_weights() -> None:
+    w = tf.Variable(np.full((8, 16), 0.1, np.float32))  # symmetric
+    v = tf.Variable(normal(16, 1))
+    trained(lambda: tf.reduce_mean((tf.tanh(X @ w) @ v - TARGETS) ** 2), [w, v])
+
+
+def session(build: Callable, x: Any, steps: int = 12) -> None:
+    """A Session that trains ``build``'s loss, by its variable list if it has one. With the ops that the program wrote:
+    which are fused depends on the CPU."""
+    v1 = tf.compat.v1
+    config = v1.ConfigProto()
+    config.graph_options.rewrite_options.remapping = 2  # off
+    with tf.Graph().as_default(), v1.Session(config=config) as running:
+        v1.set_random_seed(3)
+        given, target = v1.placeholder(tf.float32, [None, 8]), v1.placeholder(tf.float32, [None, 1])
+        output, variables = build(given)
+        loss = tf.reduce_mean(tf.square(output - target))
+        train = v1.train.GradientDescentOptimizer(0.1).minimize(loss, var_list=variables)  # list
+        running.run(v1.global_variables_initializer())
+        for _ in range(steps):
+            running.run([train, loss], {given: x, target: TARGETS})
+
+
+def session_layer(x: Any, size: int, name: str, activation: Any = tf.identity) -> Any:
+    weight = tf.compat.v1.get_variable(name, [x.shape[1], size])
+    return activation(x @ weight)  # layer of a session
+
+
+def deep_sigmoids_in_a_session() -> None:
+    def build(x):
+        for number in range(8):
+            x = session_layer(x, 16, f"w{number}", tf.sigmoid)
+        return session_layer(x, 1, "output"), None
+
+    session(build, X)
+
+
+def large_inputs_in_a_session() -> None:
+    session(lambda x: (session_layer(session_layer(x, 16, "w", tf.sigmoid), 1, "output"), None), 200 + 100 * X)
+
+
+def variable_list_in_a_session() -> None:
+    def build(x):
+        output = session_layer(session_layer(x, 16, "w", tf.nn.relu), 1, "output")
+        return output, [one for one in tf.compat.v1.trainable_variables() if one.name.startswith("output")]
+
+    session(build, X)
+
+
 def mlp(activation: str = "relu") -> Any:
     tf.keras.utils.set_random_seed(3)
     layers = tf.keras.layers
@@ -317,7 +377,7 @@ SICK = [
     (saturated_activation, "saturated_activation", "saturated"),
     (vanishing_gradient, "vanishing_gradient", "vanishing"),
     (exploding_gradient, "exploding_gradient", "exploding"),
-    (weights_not_updated, "weights_not_updated", "made"),
+    (weights_not_updated, "weights_not_updated", "trained"),
     (pixels_and_a_rate_of_zero, "weights_not_updated", "rate and pixels"),
     (pixels_and_a_rate_of_zero, "unnormalised_inputs", "rate and pixels"),
     (update_ratio, "update_ratio", "bouncing"),
@@ -337,6 +397,11 @@ SICK = [
     (update_lost_in_float16, "half_precision_update_lost", "lost"),
     (huge_gradient, "exploding_gradient", "huge"),
     (first_class_never_meant, "labels_shifted", "never"),
+    (softmax_of_samples, "wrong_activation", "samples"),
+    (symmetric_weights, "symmetric_weights", "symmetric"),
+    (deep_sigmoids_in_a_session, "vanishing_gradient", "layer of a session"),
+    (large_inputs_in_a_session, "saturated_activation", "layer of a session"),
+    (variable_list_in_a_session, "weights_not_updated", "list"),
 ]
 
 
@@ -607,7 +672,7 @@ def test_after_a_bad_value_nothing_is_alerted_and_before_it_still(tmp_path: Path
                 scale = tf.math.log(tf.constant(2.0 if number < 8 else -1.0))
                 loss = tf.reduce_mean((tf.nn.relu(X @ w @ unused) @ v * scale - TARGETS) ** 2)
             for variable, gradient in zip([w, v], tape.gradient(loss, [w, v]), strict=True):
-                variable.assign_sub(0.01 * gradient)
+                variable.assign_sub(0.01 * gradient)  # without it
 
     with record(tmp_path) as recorded:
         program()
@@ -615,6 +680,6 @@ def test_after_a_bad_value_nothing_is_alerted_and_before_it_still(tmp_path: Path
     assert verdict.name == "bad_values"
     assert [origin.row.step for origin in verdict.origins] == [8]
     assert [(alert.rule, alert.line) for alert in verdict.alerts] == [
-        ("weights_not_updated", line_with(__file__, "unused"))
+        ("weights_not_updated", line_with(__file__, "without it"))
     ]
     assert any("weights_not_updated" in line for line in short_lines(verdict))

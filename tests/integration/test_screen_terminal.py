@@ -182,7 +182,7 @@ def test_a_program_that_is_held_on_a_thread_of_tensorflow_and_prints(folder):
         text = terminal.wait_for("status 0")
         printed = [f"{who} {n}" for n in range(3) for who in ("python", "C", "error")]
         said = [line for line in text.split("\n") if line][:-1]  # the last is the next prompt
-        assert said == ["before", *printed, "result 6.0", "status 0"]
+        assert said[said.index("before") :] == ["before", *printed, "result 6.0", "status 0"]  # TensorFlow may say more
         assert (folder / "action.txt").read_text() == "run"
         sane(terminal)
 

@@ -127,11 +127,14 @@ def test_rows_of_a_run(tmp_path):
             session.run([train, loss], {x: np.ones((2, 4))})
             session.run([train, loss], {x: np.ones((2, 4))})
             session.run(loss, {x: np.ones((2, 4))})
-    (fused,) = [op for op in recorded.ops_of("_FusedMatMul") if op["name"] == "h"]
-    assert recorded.line(fused) == (__file__, line_with(__file__, "the layer"))
-    assert all(f"{name} (" in fused["attributes"] for name in ("h", "product", "BiasAdd"))
-    (product,) = [op for op in recorded.ops_of("MatMul") if op["name"] == "product" and op["graph"] == fused["graph"]]
-    assert recorded.line(product) == recorded.line(fused) and not product["observed"]
+    layer = [op for op in recorded.ops_of("Relu") if op["name"] == "h"]
+    assert layer and all(recorded.line(op) == (__file__, line_with(__file__, "the layer")) for op in layer)
+    (fused,) = [op for op in layer if "FusedMatMul" in op["attributes"]]  # where no gradient needs what is inside
+    (added,) = [recorded.ops[number] for number in fused["input_ops"]]
+    product, _ = (recorded.ops[number] for number in added["input_ops"])
+    assert [(op["name"], op["type"]) for op in (added, product)] == [("BiasAdd", "BiasAdd"), ("product", "MatMul")]
+    assert recorded.ops[product["input_ops"][0]]["name"] == "x"
+    assert recorded.line(product) == recorded.line(fused) and not product["observed"] and fused["observed"]
     fed = [row for row in recorded.tensors if row["of"]["name"] == "x"]
     assert len(fed) == 3 and all(row["flags"] & Flag.INPUT and row["dims"] == (2, 4) for row in fed)
     slopes = [op for op in recorded.ops.values() if op["name"].startswith("gradients/grown_grad")]
@@ -155,6 +158,83 @@ def test_filters_find_what_the_runtime_renamed(tmp_path):
         with v1.Session() as session:
             session.run(h, {x: np.ones((2, 4))})
     assert {row["of"]["name"] for row in recorded.tensors if not row["flags"] & Flag.INPUT} == {"h"}
+
+
+# ---- functions in a graph
+
+
+def test_what_a_function_computes_is_seen_and_its_lines_are_named(tmp_path):
+    """Functions in functions, and one with side effects, which TensorFlow would not put into the graph."""
+
+    @tf.function
+    def logarithm(x):
+        return tf.math.log(x)  # inside the inner function
+
+    @tf.function
+    def outer(x):
+        return logarithm(x - 1.0) * 0.0
+
+    @tf.function
+    def counted(x):
+        seen.assign_add(1.0)
+        return tf.sqrt(x) * seen  # inside the counting function
+
+    with record(tmp_path) as recorded:
+        x = v1.placeholder(tf.float32, [3], name="x")
+        seen = v1.get_variable("seen", initializer=0.0, use_resource=True)
+        good, bad = counted(x) + 1.0, outer(x) + 1.0
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            first, second = (session.run(good, {x: [1.0, 4.0, 9.0]}) for _ in range(2))
+            session.run(bad, {x: [1.0, 2.0, 3.0]})
+            assert not session._config.graph_options.optimizer_options.do_function_inlining
+    assert (first.tolist(), second.tolist()) == ([2, 3, 4], [3, 5, 7])
+    origin = explain(recorded.trace).first
+    assert (origin.op.type, origin.cause.name) == ("Log", "log_of_zero")
+    assert origin.frame.line == line_with(__file__, "inside the inner function")
+    roots = [row for row in recorded.tensors if row["of"]["type"] == "Sqrt"]
+    assert len(roots) == 2
+    assert {recorded.line(row["of"])[1] for row in roots} == {line_with(__file__, "inside the counting function")}
+
+
+def test_a_function_that_cannot_be_looked_into_is_said_to_be_the_place(tmp_path):
+    apart = tf.function(lambda x: tf.math.log(x) * 0.0, experimental_attributes={"_noinline": True})
+    with record(tmp_path) as recorded:
+        x = v1.placeholder(tf.float32, [2], name="x")
+        bad = apart(x) * 2.0  # the call
+        with v1.Session() as session:
+            session.run(bad, {x: [0.0, 1.0]})
+    origin = explain(recorded.trace).first
+    assert origin.op.type == "PartitionedCall" and origin.frame.line == line_with(__file__, "the call")
+    assert "not looked into" in origin.cause.reason
+
+
+def test_what_was_computed_from_constants_before_the_run_is_named(tmp_path):
+    with record(tmp_path) as recorded:
+        zero = tf.math.log(tf.constant([0.0, 1.0]))  # the constants
+        bad = tf.multiply(zero, 0.0, name="bad")
+        with v1.Session() as session:
+            assert np.isnan(session.run(bad)).any()
+    origin = explain(recorded.trace).first
+    assert origin.row.nan == 1 and origin.op.name == "bad"
+    assert "from constants" in origin.cause.reason
+    assert f"Log, {os.path.basename(__file__)}:{line_with(__file__, 'the constants')}" in origin.cause.reason.replace(
+        os.path.relpath(os.path.dirname(__file__)) + os.sep, ""
+    )
+
+
+def test_an_overflow_inside_a_fused_op_is_that_of_the_product(tmp_path):
+    with record(tmp_path) as recorded:
+        x = v1.placeholder(tf.float32, [None, 4], name="x")
+        product = tf.matmul(x, tf.fill([4, 3], 1e20), name="product")  # the product
+        out = tf.nn.relu(tf.nn.bias_add(product, tf.ones(3)), name="out")
+        with v1.Session() as session:
+            session.run(tf.reduce_sum(out) - tf.reduce_sum(out), {x: np.full((2, 4), 1e30)})
+    origin = explain(recorded.trace).first
+    assert (origin.op.type, origin.frame.line) == ("MatMul", line_with(__file__, "the product"))
+
+
+# ---- what was there before
 
 
 def test_graphs_made_before_recording(tmp_path):

@@ -80,6 +80,7 @@ def test_every_route_answers_as_its_description_says(client: Client, log_row: di
         "/api/t/{trace}/execution": {"execution": execution},
         "/api/t/{trace}/tensor": {"seq": log_row["seq"]},
         "/api/t/{trace}/value": {"seq": log_row["seq"]},
+        "/api/t/{trace}/bad_element": {"seq": log_row["seq"]},
         "/api/t/{trace}/lineage": {"seq": log_row["seq"]},
         "/api/t/{trace}/history": {"op": f"0:{log_row['op']}:0"},
         "/api/t/{trace}/timeline": {"loss": 1},

@@ -24,6 +24,7 @@ import tdbg
 from tdbg.store.format import SCHEMAS
 from tdbg.store.writer import TraceWriter
 from tdbg.web.api import Api
+from tdbg.web.live import changes
 from tdbg.web.traces import Traces
 
 ENVIRONMENT = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(Path(tdbg.__file__).parents[1])}
@@ -113,11 +114,20 @@ def test_pages_grow_and_events_tell_so(tmp_path: Path) -> None:
 def test_a_trace_that_is_not_there_yet(tmp_path: Path) -> None:
     with serving([tmp_path / "soon.tdbg"]) as client:
         (soon,) = client.get("/api/traces")
-        assert "nothing was recorded here yet" in soon["error"]
-        assert client.refused("/api/t/soon/overview").status == 409
+        assert (soon["error"], soon["is_starting"]) == ("", True)
+        refused = client.refused("/api/t/soon/overview")
+        assert (refused.status, refused.json["error"]) == (409, "this run is starting")
+        (tmp_path / "soon.tdbg").mkdir()
+        (tmp_path / "soon.tdbg" / "trace.json").write_text('{"format": "tdbg", "version": 1}')
+        assert client.get("/api/traces")[0]["is_starting"]
+        shutil.rmtree(tmp_path / "soon.tdbg")
+        told = changes(client.traces, lambda _: None)
+        next(told)
         recording = Recording(tmp_path / "soon.tdbg")
         recording.add(3)
+        assert "event: traces" in next(told).decode()  # the page looks again
         until(lambda: client.ask("/api/t/soon/overview").status == 200)
+        assert not client.get("/api/traces")[0]["is_starting"]
         recording.end()
 
 
@@ -131,7 +141,7 @@ def test_a_trace_that_is_recorded_anew_or_goes(tmp_path: Path) -> None:
         until(lambda: client.get("/api/t/run/tensors", limit=1)["total"] == 40)
         assert client.get("/api/t/run/verdict")["coverage"]["tensors"] == 40
         shutil.rmtree(path)
-        until(lambda: "nothing was recorded" in client.ask("/api/t/run/tensors").json.get("error", ""))
+        until(lambda: "is gone" in client.ask("/api/t/run/tensors").json.get("error", ""))
         assert client.refused("/api/t/run/overview").status == 409
         assert client.get("/api/traces")[0]["error"]
 
@@ -169,7 +179,8 @@ def test_the_api_runs_below_any_path(tmp_path: Path) -> None:
 def start(*words: str, cwd: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "tdbg", *words],
-        cwd=cwd, env=ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        cwd=cwd, env=ENVIRONMENT | {"TDBG_STATE": str(cwd / "state")}, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )  # fmt: skip
 
 
@@ -226,11 +237,77 @@ def test_ctrl_c_ends_it_while_a_page_listens_and_waits_for_answers(tmp_path: Pat
     assert again.returncode == 0
 
 
+def address_of(server: subprocess.Popen[str]) -> tuple[int, str]:
+    assert server.stdout
+    ((port, token),) = re.findall(r":(\d+)/\?token=([\w-]+)", server.stdout.readline())
+    return int(port), token
+
+
+def asked(port: int, path: str, token: str, host: str = "") -> tuple[int, Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    named = {"Host": host} if host else {}
+    connection.request("GET", path, headers={"Authorization": f"Bearer {token}", **named})
+    answer = connection.getresponse()
+    said = answer.status, json.loads(answer.read())
+    connection.close()
+    return said
+
+
+def test_a_server_that_is_started_again_knows_its_pages_and_a_folder_without_traces_waits_for_them(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "runs").mkdir()
+    words = ("serve", "runs", "--no-browser", "--allow-host", "localhost:7000")
+    port = free_port()
+    server = start(*words, "--port", str(port), cwd=tmp_path)
+    first, token = address_of(server)
+    assert (first, asked(port, "/api/traces", token)) == (port, (200, []))
+    write_trace(tmp_path / "runs" / "later.tdbg")
+    assert [one["id"] for one in asked(port, "/api/traces", token)[1]] == ["later"]
+    assert asked(port, "/api/traces", token, "localhost:7000")[0] == 200  # a forwarded port
+    status, said = asked(port, "/api/traces", token, "localhost:7001")
+    assert (status, said["next"]) == (
+        403,
+        "use the address that it printed, or start it with: tdbg serve --allow-host localhost:7001",
+    )
+    assert asked(port, "/api/link", token)[1] == {"token": token, "is_local": True}
+    server.send_signal(signal.SIGINT)
+    assert "there is no trace here yet" in server.communicate(timeout=PATIENCE)[1]
+
+    server = start(*words, "--port", str(port), cwd=tmp_path)
+    assert address_of(server) == (port, token)
+    server.send_signal(signal.SIGINT)
+    server.communicate(timeout=PATIENCE)
+    kept = tmp_path / "state" / "page-tokens.json"
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+    with socket.socket() as stranger:  # who listens there hears the cookies of pages that are still open
+        stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        stranger.bind(("127.0.0.1", port))
+        stranger.listen()
+        server = start(*words, "--port", str(port), cwd=tmp_path)
+        assert address_of(server)[0] != port
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=PATIENCE)
+    kept.chmod(0o644)  # a file that others can read is not trusted
+    server = start(*words, "--port", str(port), cwd=tmp_path)
+    assert address_of(server)[1] != token
+    server.send_signal(signal.SIGINT)
+    server.communicate(timeout=PATIENCE)
+    assert token not in kept.read_text()
+
+
+def free_port() -> int:
+    with socket.socket() as tried:
+        tried.bind(("127.0.0.1", 0))
+        return int(tried.getsockname()[1])
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         (["nothing.tdbg"], "there is no trace here"),
-        ([], "there is no trace here; record one"),
+        (["--allow-host", "http://localhost:7000/", "."], "without http://"),
         (["--port", "99999", "."], "up to 65535"),
         (["--host", "192.0.2.1", "--port", "0", "t.tdbg"], "cannot be listened on"),
     ],

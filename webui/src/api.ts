@@ -1,5 +1,6 @@
 // Questions to tdbg's server in; its answers, or one error with the next step, out.
 
+import { signal } from "@preact/signals";
 import { parsePage, type Page } from "./columns";
 import { Turns } from "./turns";
 
@@ -33,6 +34,17 @@ export function ofTrace(trace: string, path: string, query: Query = {}): string 
   return address(`t/${encodeURIComponent(trace)}/${path}`, query);
 }
 
+/** The trace that an address is of; "" for what is of none. */
+export function traceOf(url: string): string {
+  return /\/t\/([^/]+)\//.exec(url.slice(BASE.href.length - 1))?.[1] ?? "";
+}
+
+/** Where the page itself lies. */
+export const HOME = new URL("..", BASE).href;
+
+/** How the server answered when it was asked last: not at all, not this page any more, or well. */
+export const contact = signal<"gone" | "refused" | "">("");
+
 const turns = new Turns();
 
 export async function getJson<Answer>(url: string, signal?: AbortSignal): Promise<Answer> {
@@ -63,8 +75,10 @@ async function ask(url: string, options: RequestInit): Promise<Response> {
     response = await fetch(url, { ...options, credentials: "same-origin" });
   } catch (failure) {
     if (failure instanceof DOMException && failure.name === "AbortError") throw failure;
-    throw new ApiError("The server does not answer.", "Is tdbg serve still running? Start it again, then reload.", 0);
+    contact.value = "gone";
+    throw new ApiError("The server does not answer.", "Start tdbg serve again: the page goes on by itself.", 0);
   }
+  if (response.status === 403) contact.value = "refused";
   if (response.ok) return response;
   const said = await response.json().catch(() => ({}));
   throw new ApiError(said.error ?? `The server answered ${response.status}.`, said.next ?? "", response.status);

@@ -1,6 +1,7 @@
 // The whole page: verdict on top, alerts and layers on the left, the run in the middle, what is chosen on the right.
 
 import { AlertList } from "./alerts";
+import { contact } from "./api";
 import { Console } from "./console";
 import { DiffPane } from "./diff";
 import { Executions } from "./executions";
@@ -30,7 +31,8 @@ export function App() {
   return (
     <div class="app">
       <Top />
-      {list.error ? (
+      <Contact />
+      {list.error && !list.data ? (
         <Failure error={list.error} />
       ) : list.data?.length === 0 ? (
         <NoTrace />
@@ -38,6 +40,8 @@ export function App() {
         <NotServed />
       ) : entry?.error ? (
         <Unreadable reason={entry.error} />
+      ) : entry?.is_starting ? (
+        <Starting />
       ) : (
         <Panes />
       )}
@@ -65,12 +69,42 @@ function NoTrace() {
         <b>There is no trace here yet.</b>
       </p>
       <p>
-        Record a program, without changing it: <code>tdbg run train.py</code>. Then <code>tdbg serve</code> in the same
-        folder shows it, while it still trains or afterwards.
+        Record a program, without changing it: <code>tdbg run train.py</code> in the folder that is served. It is shown
+        here by itself, while it still trains.
       </p>
       <p>
         To see what a broken program looks like: <code>tdbg demo</code>.
       </p>
+    </Empty>
+  );
+}
+
+/** The page keeps what it has, and goes on when the server is there again. */
+function Contact() {
+  if (!contact.value) return null;
+  return (
+    <div class="contact" role="alert">
+      {contact.value === "gone" ? (
+        <>
+          <b>The server does not answer.</b> What is here stays. Start <code>tdbg serve</code> again, at the same port,
+          and this page goes on by itself.
+        </>
+      ) : (
+        <>
+          <b>The server does not know this page any more.</b> Open the address that <code>tdbg serve</code> printed.
+        </>
+      )}
+    </div>
+  );
+}
+
+function Starting() {
+  return (
+    <Empty>
+      <p>
+        <b>This run is starting.</b>
+      </p>
+      <p>It is shown as soon as something is recorded.</p>
     </Empty>
   );
 }
@@ -96,7 +130,7 @@ function Panes() {
     <>
       <VerdictBar />
       <main class="columns">
-        <div class="column" data-pane="left" style={width("left", 200)}>
+        <div class="column" data-pane="left" style={width("left", 240)}>
           <AlertList />
           <Splitter before="alerts" after="layers" />
           <Layers />

@@ -1,10 +1,13 @@
-// Nodes and edges in; a drawing of them out, as SVG whose nodes are links, with zoom.
+// Nodes and edges in; a drawing of them out, as SVG whose nodes are links: it fits, zooms, is dragged and searched.
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { about } from "./kin";
 import { place, textWidth, type Edge } from "./graph_layout";
+import { Minimap } from "./minimap";
+import { reveal } from "./reveal";
 import { saveSvg } from "./saving";
+import { isNarrow, useSize } from "./size";
 
 export interface Drawn {
   id: string;
@@ -23,9 +26,23 @@ export interface Drawn {
 
 const LONGEST = 26;
 
-export function Drawing({ name, nodes, edges }: { name: string; nodes: Drawn[]; edges: Edge[] }) {
+const [LEAST, MOST] = [0.1, 3]; // of the zoom
+const EDGE = 24; // pixels of the box that tools take
+
+interface Props {
+  name: string;
+  nodes: Drawn[];
+  edges: Edge[];
+  isWhole?: boolean; // begins with all of it in sight; can be searched
+}
+
+export function Drawing({ name, nodes, edges, isWhole }: Props) {
   const svg = useRef<SVGSVGElement>(null);
-  const zoom = useSignal(1);
+  const box = useRef<HTMLDivElement>(null);
+  const size = useSize(box);
+  const asked = useSignal<number | null>(null); // null: as it fits
+  const sought = useSignal("");
+  const at = useSignal(0); // which of those that were found
   const key = JSON.stringify([nodes.map((node) => [node.id, node.title, node.below]), edges]);
   const placed = useMemo(
     () =>
@@ -35,25 +52,91 @@ export function Drawing({ name, nodes, edges }: { name: string; nodes: Drawn[]; 
       ),
     [key],
   );
+  const fitting = Math.min(1, (size.width - 4) / placed.width, (size.height - EDGE - 4) / placed.height);
+  const zoom = asked.value ?? (isWhole && size.width ? Math.max(LEAST, fitting) : 1);
   const chosen = nodes.find((node) => node.isChosen)?.id;
   useLayoutEffect(() => {
-    svg.current?.querySelector(".node.chosen")?.scrollIntoView({ block: "center", inline: "center" });
-  }, [key, chosen]);
-  const scaled = (size: number) => `${Math.ceil(size * zoom.value)}px`;
+    asked.value = null;
+  }, [key]);
+  useLayoutEffect(() => {
+    reveal(svg.current?.querySelector(".node.chosen"), "center");
+  }, [key, chosen, size.width > 0]);
+  /** Zooms so that the point under the pointer, or the middle, stays where it is. */
+  const zoomTo = (wanted: number, point = { x: size.width / 2, y: size.height / 2 }) => {
+    const next = Math.max(LEAST, Math.min(MOST, wanted));
+    const edge = box.current!.getBoundingClientRect();
+    const drawn = svg.current!.getBoundingClientRect();
+    const share = {
+      x: (edge.left + point.x - drawn.left) / drawn.width,
+      y: (edge.top + point.y - drawn.top) / drawn.height,
+    };
+    asked.value = next;
+    requestAnimationFrame(() => {
+      const now = svg.current?.getBoundingClientRect();
+      if (!now) return;
+      box.current!.scrollLeft += now.left + share.x * now.width - edge.left - point.x;
+      box.current!.scrollTop += now.top + share.y * now.height - edge.top - point.y;
+    });
+  };
+  useLayoutEffect(() => {
+    const element = box.current!;
+    const wheel = (event: WheelEvent) => {
+      if (isNarrow.value && !event.ctrlKey) return; // there the wheel scrolls the page
+      event.preventDefault();
+      const edge = element.getBoundingClientRect();
+      const point = { x: event.clientX - edge.left, y: event.clientY - edge.top };
+      zoomTo(zoom * (event.deltaY > 0 ? 0.85 : 1.18), point);
+    };
+    element.addEventListener("wheel", wheel, { passive: false });
+    return () => element.removeEventListener("wheel", wheel);
+  });
+  const found = sought.value ? nodes.filter((node) => node.hint.toLowerCase().includes(sought.value.toLowerCase())) : [];
+  const current = found.length ? found[at.value % found.length]!.id : "";
+  useLayoutEffect(() => {
+    reveal(svg.current?.querySelector(".node.current"), "center");
+  }, [current]);
+  const scaled = (length: number) => `${Math.ceil(length * zoom)}px`;
   return (
     <div class="drawing">
       <div class="drawing-tools">
-        <button aria-label="Larger" title="Larger" onClick={() => (zoom.value = Math.min(3, zoom.value * 1.25))}>
+        {isWhole && (
+          <>
+            <input
+              type="search"
+              aria-label="Search the drawing"
+              placeholder="search"
+              value={sought.value}
+              onInput={(event) => {
+                sought.value = event.currentTarget.value.trim();
+                at.value = 0;
+              }}
+              onKeyDown={(event) => event.key === "Enter" && (at.value += event.shiftKey ? found.length - 1 : 1)}
+            />
+            {sought.value && (
+              <span class="dim" role="status">
+                {found.length ? `${(at.value % found.length) + 1} of ${found.length}` : "none here"}
+              </span>
+            )}
+          </>
+        )}
+        <button
+          aria-pressed={asked.value === null}
+          title={isWhole ? "All of it" : "As large as it was drawn"}
+          onClick={() => (asked.value = null)}
+        >
+          fit
+        </button>
+        <button aria-label="Larger" title="Larger" onClick={() => zoomTo(zoom * 1.25)}>
           +
         </button>
-        <button aria-label="Smaller" title="Smaller" onClick={() => (zoom.value = Math.max(0.2, zoom.value / 1.25))}>
+        <button aria-label="Smaller" title="Smaller" onClick={() => zoomTo(zoom / 1.25)}>
           −
         </button>
         <button title="Save this drawing" onClick={() => saveSvg(svg.current!, name)}>
           SVG
         </button>
       </div>
-      <div class="drawing-scroll">
+      <div class="drawing-scroll" ref={box} onPointerDown={drag}>
         <svg
           ref={svg}
           viewBox={`0 0 ${placed.width} ${placed.height}`}
@@ -87,7 +170,7 @@ export function Drawing({ name, nodes, edges }: { name: string; nodes: Drawn[]; 
                 key={node.id}
                 href={node.href}
                 {...about([node.is])}
-                class={`node${node.isChosen ? " chosen" : ""}`}
+                class={`node${node.isChosen ? " chosen" : ""}${found.includes(node) ? " found" : ""}${node.id === current ? " current" : ""}`}
                 aria-current={node.isChosen || undefined}
                 onClick={(event) => {
                   if (event.metaKey || event.ctrlKey) return;
@@ -127,8 +210,40 @@ export function Drawing({ name, nodes, edges }: { name: string; nodes: Drawn[]; 
           })}
         </svg>
       </div>
+      <Minimap box={box} placed={placed} nodes={nodes} zoom={zoom} />
     </div>
   );
+}
+
+const CLICK = 4; // pixels that a pointer may move in a click
+
+/** The drawing follows the pointer; what was dragged is no click. */
+function drag(event: PointerEvent): void {
+  const element = event.currentTarget as HTMLElement;
+  if (event.button !== 0 || event.pointerType === "touch") return;
+  event.preventDefault(); // links are not dragged away
+  const [x, y] = [event.clientX, event.clientY];
+  const [left, top] = [element.scrollLeft, element.scrollTop];
+  let isDragged = false;
+  const moved = (next: PointerEvent) => {
+    isDragged ||= Math.hypot(next.clientX - x, next.clientY - y) > CLICK;
+    if (!isDragged) return;
+    element.scrollLeft = left - next.clientX + x;
+    element.scrollTop = top - next.clientY + y;
+  };
+  const clicked = (next: Event) => {
+    if (!isDragged) return;
+    next.preventDefault();
+    next.stopPropagation();
+  };
+  const ended = () => {
+    removeEventListener("pointermove", moved);
+    removeEventListener("pointerup", ended);
+    setTimeout(() => element.removeEventListener("click", clicked, true));
+  };
+  addEventListener("pointermove", moved);
+  addEventListener("pointerup", ended);
+  element.addEventListener("click", clicked, true);
 }
 
 function widthOf(node: Drawn): number {

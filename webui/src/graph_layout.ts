@@ -20,11 +20,36 @@ export interface Placed {
   edges: { from: string; to: string; path: string }[];
 }
 
+const [MARGIN, GAP] = [8, 14];
 const MOST_EDGES = 1500; // dagre takes seconds beyond
 
+/** What no edge leads to or from stands in rows below the rest: side by side it would be one endless row. */
 export function place(nodes: Node[], edges: Edge[]): Placed {
+  const ends = new Set(edges.filter((edge) => edge.from !== edge.to).flatMap((edge) => [edge.from, edge.to]));
+  const joined = nodes.filter((node) => ends.has(node.id));
+  const found: Placed = joined.length ? placeJoined(joined, edges) : { width: 0, height: 0, nodes: new Map(), edges: [] };
+  const alone = nodes.filter((node) => !ends.has(node.id));
+  const area = alone.reduce((sum, node) => sum + (node.width + GAP) * (node.height + GAP), 0);
+  const widest = Math.max(found.width, 1.6 * Math.sqrt(area), ...alone.map((node) => node.width + 2 * MARGIN));
+  let [x, y] = [MARGIN, found.height + (joined.length ? GAP : MARGIN)];
+  let high = 0; // of the row
+  for (const node of alone) {
+    if (x > MARGIN && x + node.width > widest - MARGIN) {
+      [x, y] = [MARGIN, y + high + GAP];
+      high = 0;
+    }
+    found.nodes.set(node.id, { x, y, width: node.width, height: node.height });
+    x += node.width + GAP;
+    high = Math.max(high, node.height);
+    found.width = Math.max(found.width, x - GAP + MARGIN);
+  }
+  if (alone.length) found.height = y + high + MARGIN;
+  return found;
+}
+
+function placeJoined(nodes: Node[], edges: Edge[]): Placed {
   const graph = new Graph();
-  graph.setGraph({ rankdir: "TB", nodesep: 14, ranksep: 26, marginx: 8, marginy: 8 });
+  graph.setGraph({ rankdir: "TB", nodesep: 14, ranksep: 26, marginx: MARGIN, marginy: MARGIN });
   graph.setDefaultEdgeLabel(() => ({}));
   const known = new Set(nodes.map((node) => node.id));
   for (const node of nodes) graph.setNode(node.id, { width: node.width, height: node.height });

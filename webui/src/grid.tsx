@@ -10,7 +10,7 @@ import { rows } from "./rows";
 import { Scrollbar } from "./scrollbar";
 import { clampTop, topToShow, wheelRows, type Track } from "./scroller";
 import { useSize } from "./size";
-import { columnsFor } from "./table_columns";
+import { columnsFor, noteShapes, shapeText } from "./table_columns";
 import { go, viewed } from "./view";
 
 const ROW = 22;
@@ -36,6 +36,10 @@ export function Grid() {
     if (isAnother.value) top.value = 0;
   }, [isAnother.value]);
   useLayoutEffect(() => wantLines(first, track.visible + 1));
+  useLayoutEffect(() => {
+    const seen = numbers.map(lineAt).map((line) => (line.kind === "tensor" ? shapeText(line.page, line.row).length : 0));
+    noteShapes(Math.max(0, ...seen));
+  });
   const reveal = (row: number) => {
     const to = topToShow(row, clampTop(top.peek(), track), track);
     top.value = isGrouped.peek() && to === row ? Math.max(0, row - 1) : to; // below the head of its group
@@ -95,7 +99,8 @@ export function Grid() {
   };
   const wheel = (event: WheelEvent) => {
     if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return;
-    event.preventDefault();
+    const end = clampTop(event.deltaY > 0 ? total : 0, track);
+    if (first !== end) event.preventDefault(); // at its end, what is around it scrolls
     const pixels =
       event.deltaMode === 1 ? event.deltaY * ROW : event.deltaMode === 2 ? event.deltaY * size.height : event.deltaY;
     const turned = wheelRows(pixels, carried.current, ROW);
@@ -109,7 +114,7 @@ export function Grid() {
   });
 
   const columns = columnsFor(size.width);
-  const tracks = `${Math.max(38, (count(total).length + 1) * DIGIT)}px minmax(90px, 1.3fr) ${columns.map((column) => column.width).join(" ")}`;
+  const tracks = `${Math.max(38, (count(total).length + 1) * DIGIT)}px minmax(90px, 1.4fr) ${columns.map((column) => column.width).join(" ")}`;
   const numbers = Array.from({ length: Math.max(0, shown) }, (_, at) => first + at);
   // While rows of a group are in sight, so is its head.
   if (isGrouped.value && shown > 0) numbers[0] = groups.headOf(first);

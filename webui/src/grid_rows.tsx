@@ -138,9 +138,13 @@ export function Row({
       <span role="gridcell" class="right dim" title={`event #${count(seq)}`}>
         {count(line.number)}
       </span>
-      <span role="gridcell" class={`clip${isGrouped.value ? " inside" : ""}`}>
-        <a href={hashOf(chosen(line))} tabIndex={-1} title={`${name}\n${textAt(page, "phase", at)}`}>
-          {name}
+      <span role="gridcell" class={`tensor-name${isGrouped.value ? " inside" : ""}`}>
+        <a
+          href={hashOf(chosen(line))}
+          tabIndex={-1}
+          title={`${name}\n${textAt(page, "type", at)}, ${textAt(page, "phase", at)}`}
+        >
+          <bdi>{name}</bdi>
         </a>
         {more !== null && more >= 0 && <span class="dim"> ↻{more}</span>}
       </span>

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { colour, rgb, scheme } from "./colours";
 import { count, number } from "./format";
+import { reveal } from "./reveal";
 import { savePng } from "./saving";
 import { useSize } from "./size";
 
@@ -60,6 +61,9 @@ export function HeatMap({ values, rows, columns, name, chosen, onChoose }: Props
     Math.min(columns - 1, Math.floor(event.offsetX / cell)),
   ];
   const own = parsed(chosen, rows, columns);
+  useLayoutEffect(() => {
+    reveal(box.current?.querySelector(".heat-chosen"), "nearest");
+  }, [chosen, values, cell]);
   const [row, column] = under.value ?? own;
   return (
     <div class="heat" ref={box}>

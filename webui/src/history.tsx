@@ -1,6 +1,5 @@
 // The history of the chosen tensor over the steps; others can be laid over it.
 
-import { useSignal } from "@preact/signals";
 import { ofTrace } from "./api";
 import { chosenOp, chosenSlot, goStep, overview } from "./focus";
 import { fromWire } from "./format";
@@ -24,8 +23,8 @@ function chosenOutput(): string {
 }
 
 export function HistoryPlot() {
-  const shown = useSignal<Name>("mean");
-  const isLog = useSignal(false);
+  const shown = NUMBERS.find((name) => name === viewed.statistic.value) ?? "mean";
+  const isLog = viewed.log.value;
   const outputs = plottedOutputs(chosenOutput(), viewed.plotted.value);
   const loaded = useLoad<History>(() => {
     const wanted = plottedOutputs(chosenOutput(), viewed.plotted.value);
@@ -49,11 +48,11 @@ export function HistoryPlot() {
         <div class="history">
           <p class="facts">
             {NUMBERS.map((name) => (
-              <button key={name} aria-pressed={shown.value === name} onClick={() => (shown.value = name)}>
+              <button key={name} aria-pressed={shown === name} onClick={() => go({ statistic: name }, true)}>
                 {name}
               </button>
             ))}
-            <button aria-pressed={isLog.value} title="Logarithmic axis" onClick={() => (isLog.value = !isLog.value)}>
+            <button aria-pressed={isLog} title="Logarithmic axis" onClick={() => go({ log: !isLog }, true)}>
               log
             </button>
             <button
@@ -68,14 +67,14 @@ export function HistoryPlot() {
             </button>
           </p>
           <Plot
-            title={`history of ${shown.value}`}
+            title={`history of ${shown}`}
             curves={data.series.map((one, at) => ({
-              ...curve(one.name, one.points, shown.value),
+              ...curve(one.name, one.points, shown),
               onRemove: removal(outputs[at]),
             }))}
             step={viewed.step.value}
-            isLog={isLog.value}
-            hasBand={shown.value === "mean"}
+            isLog={isLog}
+            hasBand={shown === "mean"}
             onStep={goStep}
           />
         </div>

@@ -6,18 +6,24 @@ import { App } from "./app";
 import { startFocus } from "./focus";
 import { listenToKeys } from "./keys";
 import { markKin } from "./kin";
+import { startLanding } from "./landing";
 import { listen } from "./live";
+import { followTitle } from "./title";
 import { groups } from "./groups";
 import { rows } from "./rows";
 import { followTheme } from "./settings";
 import { followUrl } from "./view";
 
 export function render(): void {
-  addStyles();
-  document.title = "tdbg";
+  void styled().then(start);
+}
+
+function start(): void {
   followUrl();
   followTheme();
   startFocus();
+  startLanding();
+  followTitle();
   rows.start();
   groups.start();
   listenToKeys();
@@ -26,11 +32,16 @@ export function render(): void {
   put(<App />, document.body);
 }
 
-/** TensorBoard loads this file alone, so it brings its style sheet. */
-function addStyles(): void {
-  if (document.querySelector('link[rel="stylesheet"]')) return;
+/** TensorBoard loads this file alone, so it brings its style sheet. Pictures are drawn in its colours: it comes first. */
+function styled(): Promise<unknown> {
+  if (document.querySelector('link[rel="stylesheet"]')) return Promise.resolve();
   const link = document.createElement("link");
   link.rel = "stylesheet";
   link.href = new URL(/* @vite-ignore */ "./style.css", import.meta.url).href;
+  const loaded = new Promise((done) => {
+    link.addEventListener("load", done);
+    link.addEventListener("error", done);
+  });
   document.head.append(link);
+  return loaded;
 }

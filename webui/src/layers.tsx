@@ -1,8 +1,9 @@
-// Layers: the program's scopes as a tree, each with its health, and how its gradient went over the steps.
+// Layers: those of the model as a tree, each with its health, and how its gradient went over the steps.
 
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { ofTrace } from "./api";
-import { isJudged } from "./focus";
+import { chosenOp, isJudged, op } from "./focus";
 import { count, fromWire, number, plural } from "./format";
 import { about, ofScope } from "./kin";
 import { useLoad } from "./load";
@@ -23,14 +24,14 @@ export function Layers() {
   const curves = gradients.data?.layers ?? [];
   return (
     <Pane id="layers" title="Layers" count={loaded.data ? count(loaded.data.layers.length) : ""} weight={2}>
-      <Show loaded={loaded} empty="Scopes of the program, such as Keras layers, appear here.">
+      <Show loaded={loaded} empty="The layers of the model appear here.">
         {(data) =>
           data.layers.length ? (
             <Tree layers={data.layers} curves={curves} />
           ) : (
             <div class="empty">
-              No scopes: the ops of this program have plain names. Keras layers and <code>tf.name_scope</code> make
-              scopes.
+              No layers: nothing was computed inside a scope, as Keras layers and <code>tf.name_scope</code> make them,
+              and no gradient was taken.
             </div>
           )
         }
@@ -72,8 +73,30 @@ export function curveWithin(scope: string, curves: readonly CurveOfSteps[]): Cur
   return { name: scope, steps, values, bad: steps.map((step) => bad.get(step) ?? 0) };
 }
 
+/** The layer that the chosen op belongs to, and all around it: also of a gradient, whose name has the layer's in it. */
+export function layersOf(layers: readonly Layer[], op: { name: string; file: string; line: number } | null): Layer[] {
+  if (!op) return [];
+  return layers.filter((layer) =>
+    layer.file ? layer.file === op.file && layer.line === op.line : `/${op.name}`.includes(`/${layer.name}/`),
+  );
+}
+
+/** The filter of a layer's tensors, its gradients among them; a line is chosen as what made them. */
+function narrowing(layer: Layer): { where: string; made: string } {
+  if (layer.file) return { where: "", made: `${layer.file}:${layer.line}` };
+  return { where: `name ~ ${JSON.stringify(`(^|/)${escapeRegex(layer.name)}/`)}`, made: "" };
+}
+
 function Tree({ layers, curves }: { layers: Layer[]; curves: CurveOfSteps[] }) {
-  const open = useSignal<ReadonlySet<string>>(new Set());
+  const tops = layers.filter((layer) => layer.depth === 0);
+  // A model is mostly one scope around all its layers: that one is open from the beginning.
+  const open = useSignal<ReadonlySet<string>>(new Set(tops.filter((one) => 2 * one.rows > sum(tops)).map((one) => one.name)));
+  const { data: chosen } = op.value;
+  const around = chosenOp.value === null ? [] : layersOf(layers, chosen && { ...chosen, file: chosen.file ?? "", line: chosen.line ?? 0 });
+  const here = around.at(-1)?.name;
+  useEffect(() => {
+    if (here) open.value = new Set([...open.peek(), ...around.slice(0, -1).map((layer) => layer.name)]);
+  }, [here]);
   const toggle = (name: string) => {
     const next = new Set(open.value);
     if (!next.delete(name)) next.add(name);
@@ -83,10 +106,11 @@ function Tree({ layers, curves }: { layers: Layer[]; curves: CurveOfSteps[] }) {
     <ul class="list layers" aria-label="Layers">
       {visibleLayers(layers, open.value).map((layer) => {
         const short = layer.name.slice(layer.name.lastIndexOf("/") + 1);
-        const filter = `name ~ ${JSON.stringify(`^${escapeRegex(layer.name)}/`)}`;
+        const filter = narrowing(layer);
+        const isOnly = viewed.where.value === filter.where && viewed.made.value === filter.made;
         const isOpen = open.value.has(layer.name);
         return (
-          <li key={layer.name} style={{ paddingLeft: `${layer.depth * 12}px` }}>
+          <li key={layer.name} aria-current={layer.name === here || undefined} style={{ paddingLeft: `${layer.depth * 12}px` }}>
             {layer.has_inner ? (
               <button
                 class="fold"
@@ -102,11 +126,11 @@ function Tree({ layers, curves }: { layers: Layer[]; curves: CurveOfSteps[] }) {
             <button
               class="name"
               {...about([ofScope(layer.name)])}
-              aria-pressed={viewed.where.value === filter}
+              aria-pressed={isOnly}
               title={`${layer.name}: ${count(layer.rows)} tensors of ${count(layer.ops)} ops, from ${number(fromWire(layer.min))} to ${number(fromWire(layer.max))}; click: only these`}
-              onClick={() => go({ where: viewed.where.value === filter ? "" : filter, only: false })}
+              onClick={() => go({ ...(isOnly ? { where: "", made: "" } : filter), only: false, within: null })}
             >
-              <span class="clip">{short}</span>
+              <span class="clip end"><bdi>{short}</bdi></span>
               <Spark curve={curveWithin(layer.name, curves)} />
             </button>
             {layer.bad > 0 ? (
@@ -121,6 +145,10 @@ function Tree({ layers, curves }: { layers: Layer[]; curves: CurveOfSteps[] }) {
       })}
     </ul>
   );
+}
+
+function sum(layers: readonly Layer[]): number {
+  return layers.reduce((all, layer) => all + layer.rows, 0);
 }
 
 function BadTag({ layer }: { layer: Layer }) {

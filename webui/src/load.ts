@@ -2,11 +2,11 @@
 
 import { effect, signal, type ReadonlySignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { ApiError, getJson } from "./api";
+import { ApiError, getJson, traceOf } from "./api";
 import { grown } from "./live";
 
 export interface Loaded<Answer> {
-  data: Answer | null; // of the address before, while the next is awaited
+  data: Answer | null; // of the address before, while the next is awaited; never of another trace
   error: ApiError | null;
   isLoading: boolean;
   url: string;
@@ -17,19 +17,20 @@ export interface Load<Answer> {
   start: () => () => void; // gives a function that ends it
 }
 
+const NOTHING = { data: null, error: null, isLoading: false, url: "" };
 const KEPT = 60;
 const kept = new Map<string, unknown>();
 
 /** Asks again when the address, which is made of signals, changes, or when the trace has grown; "" asks nothing.
  * `state` is whatever else the answer depends on. */
 export function load<Answer>(url: () => string, state: () => unknown = () => ""): Load<Answer> {
-  const found = signal<Loaded<Answer>>({ data: null, error: null, isLoading: false, url: "" });
+  const found = signal<Loaded<Answer>>(NOTHING);
   const start = () =>
     effect(() => {
       const address = url();
       const key = `${grown.value} ${state()} ${address}`;
       if (!address) {
-        found.value = { data: null, error: null, isLoading: false, url: "" };
+        found.value = NOTHING;
         return;
       }
       if (kept.has(key)) {
@@ -37,7 +38,9 @@ export function load<Answer>(url: () => string, state: () => unknown = () => "")
         return;
       }
       const abort = new AbortController();
-      found.value = { ...found.peek(), isLoading: true, error: null };
+      const before = found.peek();
+      const stays = traceOf(before.url) === traceOf(address);
+      found.value = stays ? { ...before, isLoading: true, error: null } : { ...NOTHING, isLoading: true };
       getJson<Answer>(address, abort.signal).then(
         (data) => {
           if (abort.signal.aborted) return;
@@ -46,7 +49,10 @@ export function load<Answer>(url: () => string, state: () => unknown = () => "")
         },
         (error) => {
           if (abort.signal.aborted) return;
-          found.value = { data: null, error: asApiError(error), isLoading: false, url: address };
+          const { data, url } = found.peek();
+          const isGone = error instanceof ApiError && error.status === 0; // the banner says it, and it is asked again
+          if (isGone && data !== null) found.value = { data, error: null, isLoading: true, url };
+          else found.value = { data: null, error: asApiError(error), isLoading: false, url: address };
         },
       );
       return () => abort.abort();

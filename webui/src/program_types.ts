@@ -19,6 +19,8 @@ export interface Layer extends Health {
   ops: number;
   depth: number;
   has_inner: boolean;
+  file: string; // "": it is a scope
+  line: number;
 }
 
 /** Tensors that belong together; `key` is what the server knows the group by. */

@@ -50,6 +50,7 @@ export class Rows {
   private pages = new Map<number, Page>();
   private old = new Set<number>(); // pages of the trace as it was before it grew
   private state = "";
+  private trace = "";
   private asked = new Set<number>();
   private timer = 0;
   private waiting: [number, number] = [0, 0];
@@ -74,7 +75,12 @@ export class Rows {
       else {
         this.pages.clear();
         this.isAnother.value = true;
+        if (this.trace !== viewed.trace.value) {
+          this.total.value = 0;
+          this.bad.value = [];
+        }
       }
+      this.trace = viewed.trace.value;
       this.state = state;
       if (view.peek().trace) void this.fetch(0);
     });
@@ -166,6 +172,7 @@ export class Rows {
   }
 
   private fail(error: ApiError): void {
+    if (error.status === 0 && this.pages.size) return; // the server is gone: what is here stays
     batch(() => {
       this.error.value = error;
       this.isAnother.value = false;

@@ -1,5 +1,6 @@
-// An element in; its size as it changes out.
+// An element, or the window, in; its size as it changes out.
 
+import { signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 
@@ -24,3 +25,10 @@ export function useSize(element: RefObject<HTMLElement | null>, start: Size = { 
   }, []);
   return size;
 }
+
+/** Whether panes stand below each other and the page scrolls; the style sheet has the same width. */
+export const isNarrow = signal(false);
+const narrow = matchMedia("(max-width: 1000px)");
+const measure = () => (isNarrow.value = narrow.matches);
+narrow.addEventListener("change", measure);
+measure();

@@ -21,6 +21,44 @@ export function sliceAt(shape: readonly number[], fixed: readonly number[]): str
   return `[${[...outer, ":", ":"].join(", ")}]`;
 }
 
+const [TALL, WIDE] = [100, 400]; // of the part that is shown around an element of what is too large at once
+
+/** The slice that shows an element: all outer dimensions fixed, and of the last two so much that it is shown. Where it
+ * is in it is told as a row and a column. */
+export function sliceAround(
+  shape: readonly number[],
+  index: readonly number[],
+  most: number,
+): { slice: string; row: number; column: number } {
+  const [high, wide] = [shape.length > 1 ? shape.at(-2)! : 1, shape.at(-1) ?? 1];
+  const [row, column] = [index.length > 1 ? index.at(-2)! : 0, index.at(-1) ?? 0];
+  if (high * wide <= most) {
+    const slice = shape.length > 2 ? sliceAt(shape, index.slice(0, -2)) : "";
+    return { slice, row, column };
+  }
+  const [top, left] = [row - (row % TALL), column - (column % WIDE)];
+  const columns = `${left}:${Math.min(wide, left + WIDE)}`;
+  const inner = shape.length > 1 ? [`${top}:${Math.min(high, top + TALL)}`, columns] : [columns];
+  return { slice: `[${[...index.slice(0, -2), ...inner].join(", ")}]`, row: row - top, column: column - left };
+}
+
+/** The place, in the order of memory, of an element of a slice; -1 when the slice does not tell. */
+export function placeIn(shape: readonly number[], slice: string, element: string): number {
+  const [row, column] = element.split(",").map(Number);
+  if (row === undefined || column === undefined || !element) return -1;
+  const parts = slice ? slice.replace(/^\[|\]$/g, "").split(",") : shape.map(() => ":");
+  if (parts.length !== shape.length) return -1;
+  const inner = shape.length > 1 ? [row, column] : [column];
+  let place = 0;
+  for (const [at, size] of shape.entries()) {
+    const found = /^\s*(\d*)(:?)\d*\s*$/.exec(parts[at]!);
+    if (!found) return -1;
+    const index = Number(found[1] || 0) + (found[2] ? (inner[at - shape.length + inner.length] ?? 0) : 0);
+    place = place * size + index;
+  }
+  return place;
+}
+
 /** How a part is laid out as rows and columns. */
 export function asRows(part: readonly number[]): { rows: number; columns: number } {
   const columns = part.at(-1) ?? 1;

@@ -7,6 +7,7 @@ import { count, fileName, plural } from "./format";
 import { about, ofOp, ofPlace } from "./kin";
 import { useLoad } from "./load";
 import { Show } from "./panes";
+import { reveal } from "./reveal";
 import type { SourceFiles, SourceLine, SourceText } from "./program_types";
 import { go, NOTHING, viewed } from "./view";
 
@@ -81,7 +82,7 @@ function Unkept({ data, chosen }: { data: SourceText; chosen: number | null }) {
 
 function Lines({ file, lines, chosen }: { file: string; lines: SourceLine[]; chosen: number | null }) {
   const here = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => here.current?.scrollIntoView({ block: "center" }), [file, chosen, lines.length > 0]);
+  useLayoutEffect(() => reveal(here.current, "line"), [file, chosen, lines.length > 0]);
   const digits = String(lines.length).length;
   return (
     <div class="source" role="list" aria-label={file}>

@@ -1,6 +1,6 @@
 // The stack of what is chosen: the user's frames first to the eye, library frames folded into one line.
 
-import { place, stack } from "./focus";
+import { execution, op, place, stack, tensor } from "./focus";
 import { count, fileName } from "./format";
 import { about, ofPlace } from "./kin";
 import { Empty, Pane } from "./panes";
@@ -46,7 +46,9 @@ export function StackTrace() {
         <Empty>
           {isNothing
             ? "Choose a tensor, an op or an execution: here comes the code that made it, innermost line first."
-            : "No stack was kept for this one. Imported dumps may come without."}
+            : tensor.value.isLoading || op.value.isLoading || execution.value.isLoading
+              ? "loading …"
+              : "No stack was kept for this one. Imported dumps may come without."}
         </Empty>
       ) : (
         <ol class="list frames" aria-label="Frames, innermost first">

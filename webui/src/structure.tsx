@@ -286,7 +286,7 @@ function InScope({ graph }: { graph: number }) {
                 at once
               </p>
             )}
-            <Drawing name={`graph ${data.scope || "as a whole"}`} nodes={nodes} edges={edges} />
+            <Drawing name={`graph ${data.scope || "as a whole"}`} nodes={nodes} edges={edges} isWhole />
           </>
         );
       }}

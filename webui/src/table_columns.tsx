@@ -1,11 +1,14 @@
 // The columns of the table of tensors: what each shows of a row, and what it is sorted by.
 
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { numberAt, textAt, type Page } from "./columns";
 import { brief, count, fromWire, shape } from "./format";
-import { hasRuns, runOf } from "./moments";
+import { steps } from "./focus";
+import { hasRuns, onlyRuns, runOf } from "./moments";
 import type { Group } from "./program_types";
 import type { Wire } from "./types";
+import { view } from "./view";
 
 export interface TableColumn {
   title: string;
@@ -88,11 +91,28 @@ export function tensorName(page: Page, row: number): string {
   return `${textAt(page, "name", row)}:${numberAt(page, "slot", row) ?? 0}`;
 }
 
+const DIGIT = 7; // pixels
+const [LEAST_SHAPE, MOST_SHAPE] = [8, 20]; // letters
+
+/** As wide as the longest shape that came into sight; it never shrinks, so that nothing jumps while one scrolls. */
+const shapes = signal({ trace: "", letters: LEAST_SHAPE });
+
+export function noteShapes(letters: number): void {
+  const { trace } = view.peek();
+  const before = shapes.peek().trace === trace ? shapes.peek().letters : LEAST_SHAPE;
+  const next = Math.min(MOST_SHAPE, Math.max(before, letters));
+  if (next !== before || shapes.peek().trace !== trace) shapes.value = { trace, letters: next };
+}
+
+export function shapeText(page: Page, row: number): string {
+  return dims(textAt(page, "shape", row));
+}
+
 const STEP: TableColumn = {
   title: "step",
   sort: "step",
   hint: "the training step",
-  width: "34px",
+  width: "",
   kind: "right dim",
   cell: (page, row) => count(numberAt(page, "step", row)),
 };
@@ -106,7 +126,12 @@ const RUN: TableColumn = {
 
 /** Those that a pane of some width has room for. */
 export function columnsFor(width: number): TableColumn[] {
-  return [hasRuns.value ? RUN : STEP, ...COLUMNS].filter((column) => width >= (column.least ?? 0));
+  const last = count(Math.max(steps.value?.last ?? 0, hasRuns.value ? (onlyRuns.value?.last ?? 0) : 0));
+  const moment = { ...(hasRuns.value ? RUN : STEP), width: `${Math.max(34, (last.length + 1) * DIGIT)}px` };
+  const wide = `${shapes.value.letters * DIGIT + 4}px`;
+  return [moment, ...COLUMNS]
+    .filter((column) => width >= (column.least ?? 0))
+    .map((column) => (column.title === "shape" ? { ...column, width: wide } : column));
 }
 
 const COLUMNS: TableColumn[] = [
@@ -114,8 +139,9 @@ const COLUMNS: TableColumn[] = [
     title: "op",
     sort: "type",
     hint: "the type of the op that made it",
-    width: "minmax(64px, 0.7fr)",
+    width: "minmax(64px, 0.6fr)",
     kind: "clip",
+    least: 800,
     cell: (page, row) => textAt(page, "type", row),
   },
   {
@@ -142,11 +168,11 @@ const COLUMNS: TableColumn[] = [
     hint: "sorted by the number of elements",
     width: "60px",
     kind: "right dim clip",
-    cell: (page, row) => dims(textAt(page, "shape", row)),
+    cell: (page, row) => <span title={shapeText(page, row)}>{shapeText(page, row)}</span>,
   },
-  counted("−", "negative", "finite and negative", "negative"),
-  counted("0", "zero", "exactly zero", "zero"),
-  counted("+", "positive", "finite and positive", "positive"),
+  { ...counted("−", "negative", "finite and negative", "negative"), least: 560 },
+  { ...counted("0", "zero", "exactly zero", "zero"), least: 480 },
+  { ...counted("+", "positive", "finite and positive", "positive"), least: 560 },
   counted("NaN", "nan", "not a number", "nan", (group) => numbered(group.nan, "elements are NaN")),
   {
     title: "∞",

@@ -11,8 +11,8 @@ import { useLoad } from "./load";
 import { onlyRuns } from "./moments";
 import { Pane, Show } from "./panes";
 import { savePng } from "./saving";
-import { useSize } from "./size";
-import { BAND, drawBoxes, drawChosen, drawLoss, drawMap, drawSteps, LEFT, lossAt, MAP } from "./timeline_drawing";
+import { isNarrow, useSize } from "./size";
+import { BAND, drawBoxes, drawChosen, drawLoss, drawMap, drawSteps, LEFT, lossAt, MAP, suitableScale } from "./timeline_drawing";
 import type { Loss, Part, Points, Timeline } from "./types";
 import { go, view, viewed } from "./view";
 import { isWhole, moved, zoomed, type Range } from "./zoom";
@@ -65,6 +65,15 @@ export function Steps() {
             <span class="dim clip" title={`the loss is taken to be ${loss.name}`}>
               loss: {loss.name}
             </span>
+          )}
+          {loss && (
+            <button
+              aria-pressed={scaleOf(loss.points) === "log"}
+              title="Logarithmic axis for the loss"
+              onClick={() => go({ scale: scaleOf(loss.points) === "log" ? "linear" : "log" }, true)}
+            >
+              log
+            </button>
           )}
           <button disabled={!isZoomed} title="Show all (Home)" onClick={() => show(whole)}>
             fit
@@ -133,17 +142,18 @@ function Drawing({ canvas, data, all, loss, isAwaited, range, whole, show }: Dra
 
   useLayoutEffect(() => {
     const context = prepare(canvas.current!, size.width, size.height);
-    drawLoss(context, loss, isAwaited, place, size.height - BAND - MAP - 24);
+    drawLoss(context, loss, isAwaited, scaleOf(loss), place, size.height - BAND - MAP - 24);
     drawBoxes(context, data.parts, place, size.height - BAND - MAP - 20);
     drawSteps(context, range, place, size);
     drawMap(context, all.parts, range, whole, size, right);
     if (step !== null && step >= range.first && step <= range.last)
       drawChosen(context, place(step), place(step + 1), size);
-  }, [data, all, loss, isAwaited, range.first, range.last, step, size.width, size.height, scheme.value]);
+  }, [data, all, loss, isAwaited, range.first, range.last, step, size.width, size.height, scheme.value, viewed.scale.value]);
 
   useLayoutEffect(() => {
     const element = canvas.current!;
     const wheel = (event: WheelEvent) => {
+      if (isNarrow.value && !event.ctrlKey) return; // there the wheel scrolls the page
       event.preventDefault();
       if (Math.abs(event.deltaX) > Math.abs(event.deltaY))
         return show(moved(range, whole, (event.deltaX / size.width) * (range.last - range.first)));
@@ -222,7 +232,21 @@ function Drawing({ canvas, data, all, loss, isAwaited, range, whole, show }: Dra
       <div class="timeline-said" aria-hidden="true">
         {one ? tell(one, lossAt(loss, one.first)) : "click a step, drag to zoom, scroll to zoom"}
       </div>
+      <Legend />
     </div>
+  );
+}
+
+/** As it was chosen, else as it suits the loss. */
+function scaleOf(loss: Points | null): string {
+  return viewed.scale.value || suitableScale(loss);
+}
+
+function Legend() {
+  return (
+    <span class="timeline-legend" aria-hidden="true">
+      <i class="loss">━</i> loss <i class="bad">×</i> bad <i>○</i> benign <i class="warn">▼</i> other alert
+    </span>
   );
 }
 

@@ -2,7 +2,7 @@
 
 import { logScale, scale } from "./axes";
 import { colour } from "./colours";
-import { count, fromWire, number } from "./format";
+import { brief, count, fromWire, number } from "./format";
 import type { Part, Points } from "./types";
 import type { Range } from "./zoom";
 
@@ -28,10 +28,20 @@ function lossOf(loss: Points, at: number): number | null {
   return loss.inf[at] ? Infinity : fromWire(loss.mean[at]);
 }
 
+/** Logarithmic where the loss spans more than a linear axis can show. */
+export function suitableScale(loss: Points | null): string {
+  const known = (loss?.first ?? [])
+    .map((_, at) => lossOf(loss!, at))
+    .filter((value): value is number => value !== null && Number.isFinite(value));
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  return known.length && low > 0 && high / low > 50 ? "log" : "linear";
+}
+
 export function drawLoss(
   context: Context,
   points: Points | null,
   isAwaited: boolean,
+  scaling: string, // log or linear
   place: (step: number) => number,
   bottom: number,
 ): void {
@@ -46,14 +56,16 @@ export function drawLoss(
     return;
   }
   const [low, high] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
-  const y = (low > 0 && high / low > 50 ? logScale : scale)(low, high, bottom, 20, 3);
+  const isLog = scaling === "log" && high > 0;
+  const positive = known.filter((value) => value > 0);
+  const y = isLog ? logScale(Math.min(...positive), high, bottom, 20, 3) : scale(low, high, bottom, 20, 3);
   context.font = "10.5px system-ui, sans-serif";
   context.textAlign = "right";
   for (const tick of y.ticks) {
     const at = y(tick);
     if (at < 14 || at > bottom + 1) continue;
     context.fillStyle = colour("--dim");
-    context.fillText(number(tick), LEFT - 6, at + 4);
+    context.fillText(brief(tick), LEFT - 6, at + 4, LEFT - 8);
     context.fillStyle = colour("--line");
     context.fillRect(LEFT, at, 4000, 1);
   }
@@ -66,9 +78,9 @@ export function drawLoss(
   losses.forEach((loss, at) => {
     const [from, to] = [place(points.first[at]!), place(points.last[at]! + 1)];
     const x = (from + to) / 2;
-    if (loss === null || !Number.isFinite(loss)) {
+    if (loss === null || !Number.isFinite(loss) || (isLog && loss <= 0)) {
       isOpen = false;
-      if (loss === null) return;
+      if (loss === null || Number.isFinite(loss)) return; // 0 and less have no place on a logarithmic axis
       context.fillStyle = colour(Number.isNaN(loss) ? "--nan" : "--inf");
       context.fillRect(from, 16, Math.max(1, to - from), 3);
       return;
@@ -176,7 +188,7 @@ export function drawMap(
 export function drawChosen(context: Context, from: number, to: number, size: { height: number }): void {
   const middle = (from + to) / 2;
   context.fillStyle = colour("--accent");
-  context.fillRect(middle - 0.75, 4, 1.5, size.height - MAP - BAND - 24);
+  context.fillRect(middle - 0.75, 16, 1.5, size.height - MAP - BAND - 36);
   context.strokeStyle = colour("--accent");
   context.lineWidth = 2;
   context.strokeRect(from, size.height - MAP - BAND - 21, Math.max(4, to - from), BAND + 2);

@@ -74,6 +74,7 @@ function Chosen() {
           <option key={entry.id} value={entry.id}>
             {entry.name.replace(/\.tdbg$/, "")}
             {entry.live ? " · live" : ""}
+            {entry.is_starting ? " · starting" : ""}
             {entry.error ? " · cannot be read" : ""}
           </option>
         ))}

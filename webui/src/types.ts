@@ -1,6 +1,7 @@
 // What the server answers about a run, as far as the page reads it; of its program: program_types.ts.
 
 export interface TraceEntry {
+  is_starting: boolean;
   id: string;
   name: string;
   error: string;
@@ -141,6 +142,7 @@ export interface Benign {
 }
 
 export interface Verdict {
+  trace: string;
   verdict: "bad_values" | "unhealthy" | "unknown" | "clean";
   origins: Origin[];
   more_origins: number;

@@ -1,6 +1,5 @@
 // The headline of the page: what went wrong, at which line, why, how far it spread, what to do. Its words are links.
 
-import { useSignal } from "@preact/signals";
 import { ofTrace } from "./api";
 import { overview, verdict } from "./focus";
 import { processName, when } from "./moments";
@@ -8,6 +7,8 @@ import { count, fileName, inWords, plural } from "./format";
 import { Failure } from "./panes";
 import { underlined } from "./underline";
 import type { Benign, HealthAlert, Link, Origin, Verdict } from "./types";
+import { Share } from "./share";
+import { toHealthAlert, toOrigin } from "./landing";
 import { go, hashOf, NOTHING, viewed, type View } from "./view";
 
 export function VerdictBar() {
@@ -72,38 +73,20 @@ function TraceNotes() {
   );
 }
 
-function Share() {
-  const said = useSignal("share");
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(location.href);
-      said.value = "copied";
-    } catch {
-      said.value = "copy the address bar";
-    }
-    setTimeout(() => (said.value = "share"), 2000);
-  };
-  return (
-    <button
-      title="Copy a link to exactly this view; it works for whoever can reach this server"
-      onClick={() => void copy()}
-    >
-      {said.value}
-    </button>
-  );
-}
-
 function Said({ verdict }: { verdict: Verdict }) {
-  const at = useSignal(0);
   if (verdict.origins.length) {
-    const chosen = Math.min(at.value, verdict.origins.length - 1);
+    const chosen = Math.max(0, Math.min(viewed.origin.value, verdict.origins.length - 1));
     return (
       <>
         <OriginText origin={verdict.origins[chosen]!} link={verdict.links[chosen]} isFirst={chosen === 0} />
         {verdict.origins.length > 1 && (
           <div class="others" role="group" aria-label="Places where bad values began">
             {verdict.origins.map((one, number) => (
-              <button key={number} aria-pressed={number === chosen} onClick={() => (at.value = number)}>
+              <button
+                key={number}
+                aria-pressed={number === chosen}
+                onClick={() => go({ ...toOrigin(one), origin: number })}
+              >
                 {number + 1}. {one.file ? `${fileName(one.file)}:${one.line}` : one.op_type}
               </button>
             ))}
@@ -211,7 +194,7 @@ function Unhealthy({ alerts, verdict }: { alerts: HealthAlert[]; verdict: Verdic
           file={first!.file}
           line={first!.line}
           source={first!.source}
-          to={{ ...NOTHING, file: first!.file ?? "", line: first!.line, step: first!.step, centre: "source" }}
+          to={toHealthAlert(first!)}
         />
       )}
       <p>{first!.why}</p>
@@ -236,18 +219,7 @@ const IN_PHASE: Record<string, string> = {
 };
 
 function OriginText({ origin, link, isFirst }: { origin: Origin; link: Link | undefined; isFirst: boolean }) {
-  const there: Partial<View> = {
-    ...NOTHING,
-    process: origin.process,
-    step: origin.step,
-    seq: origin.seq,
-    file: origin.file ?? "",
-    line: origin.line,
-    only: false,
-    where: "",
-    made: "",
-    within: null,
-  };
+  const there = toOrigin(origin);
   return (
     <>
       <h1>

@@ -1,6 +1,6 @@
 // The one selection that moves every pane. It lives in the URL's hash, so that a link, back and forward reproduce it.
 
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 
 export interface View {
   trace: string;
@@ -24,6 +24,8 @@ export interface View {
   only: boolean; // the table has the rows of the chosen step only
   from: number | null; // the steps that the timeline shows
   to: number | null;
+  scale: string; // of the loss: log or linear; "" is what suits it
+  origin: number; // which of the places where bad values began the headline tells of
   alert: string; // kind of alerts that are listed
   scope: string; // of the whole graph; "" is its top
   graph: number | null;
@@ -32,6 +34,8 @@ export interface View {
   side: string; // ... and on the right ...
   structure: string; // ... and how the graph is drawn
   form: string; // how a tensor's value is shown
+  statistic: string; // which number the history plot shows ...
+  log: boolean; // ... on a logarithmic axis
   plotted: string; // further outputs in the history plot: process:op:slot, separated by commas
   other: string; // the trace to compare with
   full: string; // the pane that fills the window
@@ -59,6 +63,8 @@ export const START: View = {
   only: false,
   from: null,
   to: null,
+  scale: "",
+  origin: 0,
   alert: "",
   scope: "",
   graph: null,
@@ -67,6 +73,8 @@ export const START: View = {
   side: "tensor",
   structure: "near",
   form: "picture",
+  statistic: "mean",
+  log: false,
   plotted: "",
   other: "",
   full: "",
@@ -85,8 +93,9 @@ const NUMBERS: ReadonlySet<Name> = new Set<Name>([
   "from",
   "to",
   "within",
+  "origin",
 ]);
-const TRUTHS: ReadonlySet<Name> = new Set<Name>(["desc", "only"]);
+const TRUTHS: ReadonlySet<Name> = new Set<Name>(["desc", "only", "log"]);
 
 /** Only what differs from the start, so that links stay short. */
 export function toHash(view: View): string {
@@ -143,16 +152,40 @@ export function hashOf(changes: Partial<View>): string {
   return toHash({ ...view.value, ...changes });
 }
 
+/** What is remembered of the view in a frame, whose own address does not outlive a reload of the page around it. */
+const KEY = "tdbg.view";
+
 /** Follows the address bar; gives a function that ends that. */
 export function followUrl(): () => void {
+  const isFramed = window.parent !== window;
+  if (isFramed && !location.hash) restore();
   const read = () => {
     view.value = fromHash(location.hash);
   };
+  const end = isFramed ? effect(() => remember(toHash(view.value))) : () => undefined;
   read();
   addEventListener("popstate", read);
   addEventListener("hashchange", read);
   return () => {
+    end();
     removeEventListener("popstate", read);
     removeEventListener("hashchange", read);
   };
+}
+
+function restore(): void {
+  try {
+    const hash = sessionStorage.getItem(KEY);
+    if (hash) history.replaceState(null, "", hash);
+  } catch {
+    // Storage is off: the page begins at its beginning.
+  }
+}
+
+function remember(hash: string): void {
+  try {
+    sessionStorage.setItem(KEY, hash);
+  } catch {
+    // The page works without memory.
+  }
 }

@@ -31,7 +31,7 @@ _IN_A_CHILD = "a child process met a breakpoint or a condition; children are not
 class Held:
     """What the prompt shows of the place where the program is held."""
 
-    kind: str  # condition, breakpoint or step
+    kind: str  # condition, breakpoint, step or interrupt
     headline: str
     lines: Sequence[str] = ()
     tensors: Sequence[HeldTensor] = ()
@@ -76,6 +76,11 @@ class Holder:
         finally:
             self._holding.is_on = False
         return _OVER if self.breaks.is_over else None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this very thread is, so that what interrupts it is meant for the prompt."""
+        return getattr(self._holding, "is_on", False)
 
     def wait(self) -> None:
         """Until no other thread is held: the program may come to its end meanwhile."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import os
 import socket
 import sys
@@ -32,7 +33,19 @@ from tdbg.store.records import Decoder
 from tdbg.store.tables import ProcessTables
 from tdbg.store.writer import TraceWriter
 
-INHERITED = ("graphs", "ops", "controls", "signatures", "functions", "shapes", "stacks", "frames", "sources", "steps")
+INHERITED = (
+    "graphs",
+    "ops",
+    "controls",
+    "targets",
+    "signatures",
+    "functions",
+    "shapes",
+    "stacks",
+    "frames",
+    "sources",
+    "steps",
+)
 _BAD_VALUE_BYTES, _VALUES_PER_OP = 256 << 20, 2
 _BATCH = 1 << 15
 
@@ -224,6 +237,8 @@ class Recorder:
                 self._write_all(last)
             except OSError as error:
                 self._give_up(error)
+            except MemoryError:
+                self._give_up(OSError(errno.ENOMEM, "there is no memory left"))
             except Exception as error:
                 faults.report("writing the trace", error)
             finally:
@@ -270,7 +285,7 @@ class Recorder:
             self.writer.flush()
             if values and self.config.ring:
                 self._keep_values_of_ring(self.writer, values)
-            if self.writer.rotate_if_large():
+            if self.writer.rotate_if_large() and not self._stopping:  # the end seals what is left by itself
                 self._seal_beside(self.writer)
 
     def _keep_values_of_ring(self, writer: TraceWriter, values: dict[int, int]) -> None:
@@ -314,8 +329,10 @@ class Recorder:
         if self.writer is None:
             return
         for name, table in rows.items():
-            with faults.guard(f"writing rows of {name}"):
+            try:
                 self.writer.append(name, dict(zip(SCHEMAS[name].names, zip(*table, strict=True), strict=True)))
+            except ValueError as error:
+                faults.report(f"writing rows of {name}", error)
 
     def _count_drops(self, rows: dict[str, list[tuple]]) -> None:
         _, dropped, values_dropped, _, _ = self.lib.counters()

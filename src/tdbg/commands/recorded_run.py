@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import json
 import os
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ from tdbg.capture import faults
 from tdbg.commands.program import Program
 from tdbg.commands.run_page import PageBesideRun
 from tdbg.commands.uncaught import hide_frames
+from tdbg.commands.verdict_beside import VerdictBeside
 from tdbg.marks import fitting
 
 _NOT_USED = "this program did not use TensorFlow, so nothing was recorded"
@@ -40,9 +42,10 @@ class RecordedRun:
         page: PageBesideRun | None = None,
     ) -> None:
         self._program, self._options = program, options
-        self._quiet, self._as_json, self._ignore, self._page = quiet, as_json, ignore, page
+        self._quiet, self._as_json, self._page = quiet, as_json, page
         self._trace: Path = options["output"]
-        self._shown = os.path.relpath(self._trace) if self._trace.is_relative_to(Path.cwd()) else str(self._trace)
+        shown = os.path.relpath(self._trace) if self._trace.is_relative_to(Path.cwd()) else str(self._trace)
+        self._beside = VerdictBeside(self._trace, shown, as_json=as_json, ignore=ignore)
         self._pid = os.getpid()
         self._end: dict[str, Any] = {}
 
@@ -91,42 +94,16 @@ class RecordedRun:
     def _say(self) -> None:
         with contextlib.suppress(Exception):
             sys.stdout.flush()  # what the program printed comes first; a failure is Python's to report
-        try:
-            lines = self._verdict()
-        except KeyboardInterrupt:
-            return
-        except Exception as error:
-            faults.report("looking for the cause", error)
-            lines = [f"next:  tdbg why {self._shown}"]
+        lines = self._verdict()
         with contextlib.suppress(OSError, ValueError, AttributeError):
             print(fitting("\n".join(lines), sys.stderr), file=sys.stderr, flush=True)
 
     def _verdict(self) -> list[str]:
-        import warnings
-
-        if not (self._trace / "trace.json").exists():
-            text = "nothing was recorded" if "tensorflow" in sys.modules else _NOT_USED
-            return [
-                _json({"trace": None, "verdict": "clean", "coverage": {"notes": [text]}})
-                if self._as_json
-                else f"tdbg: {text}"
-            ]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return self._explained()
-
-    def _explained(self) -> list[str]:
-        import numpy as np
-
-        from tdbg.commands.why import short_verdict
-        from tdbg.query.verdict import explain
-        from tdbg.store.reader import Trace
-
-        with np.errstate(all="ignore"):  # the program may have asked for exceptions
-            verdict = explain(Trace.open(self._trace), self._ignore)
-        if self._as_json:
-            return [_json(verdict.as_dict())]
-        return short_verdict(verdict, self._shown)
+        if (self._trace / "trace.json").exists():
+            return self._beside.lines()
+        text = "nothing was recorded" if "tensorflow" in sys.modules else _NOT_USED
+        nothing = {"trace": None, "verdict": "clean", "coverage": {"notes": [text]}}
+        return [json.dumps(nothing) if self._as_json else f"tdbg: {text}"]
 
 
 def _end_by_signal() -> None:
@@ -142,12 +119,6 @@ def _end_by_signal() -> None:
     run.restype = ctypes.py_object
     with contextlib.suppress(KeyboardInterrupt, Exception):
         run(b"raise KeyboardInterrupt", 257, names, names)  # 257 is Py_file_input
-
-
-def _json(content: dict[str, Any]) -> str:
-    from tdbg.strict_json import to_json
-
-    return to_json(content)
 
 
 def _status(code: object) -> int:

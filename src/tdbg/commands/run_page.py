@@ -7,34 +7,40 @@ holds the pipe until Ctrl-C, so that the page can be read after the program has 
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from tdbg.commands.own_process import OwnProcess
+from tdbg.store.own_files import out_of_the_way
 
 
 class PageBesideRun:
     """Of one run."""
 
     def __init__(self, trace: Path) -> None:
-        self._trace = trace
-        self._server: subprocess.Popen[bytes] | None = None
+        self._process = OwnProcess("tdbg.web.beside_run", str(trace))
+        self._pipe = -1  # which ends with this process, however it ends
+        self._is_up = False
 
     def start(self) -> None:
         """Says nothing itself: the server tells its address on standard error."""
-        words = [sys.executable, "-m", "tdbg.web.beside_run", str(self._trace)]
-        self._server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-        self._server.wait()  # it leaves another process behind, which nobody has to wait for
+        theirs, ours = os.pipe()
+        self._pipe = out_of_the_way(ours)
+        try:
+            words, environment = self._process.words, self._process.environment
+            server = subprocess.Popen(words, stdin=theirs, stdout=subprocess.DEVNULL, env=environment)
+        finally:
+            os.close(theirs)
+        # It leaves another process behind, which nobody has to wait for.
+        self._is_up = server.wait() == 0
 
     def stay(self, is_interrupted: bool) -> None:
         """Until Ctrl-C, at a terminal; else not at all."""
-        server = self._server
-        if server is None or server.stdin is None:
-            return
-        if server.returncode == 0 and not is_interrupted and sys.stderr is not None and sys.stderr.isatty():
+        if self._is_up and not is_interrupted and sys.stderr is not None and sys.stderr.isatty():
             print("tdbg: the program has ended; its page stays until Ctrl-C", file=sys.stderr, flush=True)
             with contextlib.suppress(KeyboardInterrupt):
                 while True:
                     time.sleep(3600)
-        with contextlib.suppress(OSError):
-            server.stdin.close()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Command(commands.BaseCommand):
-    """Explain where bad values began: the line, the cause with its evidence, how far they spread.
+    """Explain where bad values began: the line, the cause with evidence, how far they spread.
 
     Exit status: 0 if all is well, 1 if trouble was found, 2 if the trace cannot be read.
     """

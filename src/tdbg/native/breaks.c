@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "locks.h"
+#include "postponed.h"
 
 typedef struct place {
   struct place *next;
@@ -127,6 +128,7 @@ static char *ask(const tdbg_observation *seen, const tdbg_observation *inputs, i
   if (output && given && function)
     answer = PyObject_CallFunction(function, "iiiLOO", seen->op, (int)seen->slot, seen->iteration,
                                    (long long)seen->execution, output, given);
+  if (!answer) tdbg_postpone_error();
   const char *text = answer && answer != Py_None ? PyUnicode_AsUTF8(answer) : NULL;
   char *why = text ? strdup(text) : NULL;
   PyErr_Clear(); /* Python says its own faults */

@@ -3,6 +3,7 @@
 #include <Python.h>
 
 #include "check.h"
+#include "postponed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,6 +65,7 @@ static char *ask_python(const tdbg_finding *f) {
   PyObject *function = Py_XNewRef(explain); /* another thread may switch it off meanwhile */
   if (output && function)
     answer = PyObject_CallFunction(function, "iiiiOO", f->check, f->op, f->slot, f->iteration, output, inputs);
+  if (!answer) tdbg_postpone_error();
   const char *text = answer && answer != Py_None ? PyUnicode_AsUTF8(answer) : NULL;
   char *message = text ? strdup(text) : NULL;
   if (PyErr_Occurred()) {

@@ -167,11 +167,18 @@ static void make_folders_of(const char *path) {
   }
 }
 
+/* A program may close descriptors that it does not know and open its own: ours are where open() gives none out. */
+static int out_of_the_way(int file) {
+  int high = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 512);
+  if (high >= 0) close(file);
+  return high >= 0 ? high : file;
+}
+
 static int open_new(const char *path) {
   int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file >= 0 || errno != ENOENT) return file;
+  if (file >= 0 || errno != ENOENT) return out_of_the_way(file);
   make_folders_of(path);
-  return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  return out_of_the_way(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
 }
 
 static bool write_all(int file, struct iovec *parts, int count) {

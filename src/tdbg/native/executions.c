@@ -55,7 +55,8 @@ void tdbg_execution_begin(int64_t execution, int32_t graph) {
     nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
 }
 
-void tdbg_execution_end(int64_t execution) {
+bool tdbg_execution_end(int64_t execution) {
+  bool was_open = false;
   pthread_mutex_lock(&tdbg_executions_lock);
   for (int i = open_count - 1; i >= 0; i--)
     if (open_calls[i].execution == execution) {
@@ -63,9 +64,11 @@ void tdbg_execution_end(int64_t execution) {
         silent[(uint32_t)open_calls[i].graph % SILENT] = open_calls[i].graph + 1;
       memmove(&open_calls[i], &open_calls[i + 1], (size_t)(open_count - i - 1) * sizeof open_calls[0]);
       open_count--;
+      was_open = true;
       break;
     }
   pthread_mutex_unlock(&tdbg_executions_lock);
+  return was_open;
 }
 
 static int64_t claim(int64_t run, int32_t graph) {

@@ -364,12 +364,20 @@ def _push_call(kind: int, execution: int, op: int, graph: int, tensors: Sequence
         _ring.push(body)
 
 
-def call_begin(op: int, graph: int, inputs: Sequence[Any]) -> int:
-    """A call of a function begins; returns its execution."""
+def call_begin(op: int, graph: int, inputs: Sequence[Any], begun: list[int]) -> int:
+    """A call of a function begins; returns its execution, and puts it into ``begun``: an exception of a signal handler
+    may strike before the caller has what is returned."""
     execution = next(_next_execution)
+    begun.append(execution)
     _open_calls[execution] = graph
     _push_call(EXECUTION, execution, op, graph, inputs)
     return execution
+
+
+def call_lost(execution: int) -> None:
+    """An exception ended it, before or while its end was told."""
+    if _open_calls.pop(execution, None) is not None:
+        _push_call(FAILED, execution, -1, -1, ())
 
 
 def call_end(execution: int, op: int, outputs: Sequence[Any] | None) -> None:

@@ -14,6 +14,7 @@
 #include "summary.h"
 #include "tensorflow_op.h"
 #include "terminal_guard.h"
+#include "postponed.h"
 
 #define METHOD(name) static PyObject *name(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t nargs)
 #define EXPECT(n)                                                                                                    \
@@ -336,6 +337,10 @@ static bool hold(PyObject *tensor, PyObject *as_buffer, held *bytes) {
   PyErr_Clear(); /* bfloat16 and the 8-bit floats: numpy has no buffer format for them */
   bytes->holder = PyObject_CallOneArg(as_buffer, tensor);
   if (bytes->holder && PyObject_GetBuffer(bytes->holder, &bytes->view, PyBUF_ND) == 0) return true;
+  if (bytes->holder && PyExceptionInstance_Check(bytes->holder)) { /* the program's own: see as_buffer */
+    tdbg_postpone(bytes->holder);
+    bytes->holder = NULL;
+  }
   Py_CLEAR(bytes->holder);
   PyErr_Clear();
   return false;
@@ -521,19 +526,27 @@ METHOD(tensor) { /* one array of a graph: (op, slot, graph, flags, execution, ar
   Py_RETURN_NONE;
 }
 
-METHOD(call_begin) { /* (op, graph, inputs) -> execution */
-  EXPECT(3);
+/* (op, graph, inputs, list) -> execution. It is put into the list as well: an exception of a signal handler may strike
+   before the caller has what is returned. */
+METHOD(call_begin) {
+  EXPECT(4);
   int32_t op = (int32_t)PyLong_AsLong(args[0]), graph = (int32_t)PyLong_AsLong(args[1]);
   if (PyErr_Occurred()) return NULL;
   PyObject *inputs = PySequence_Fast(args[2], "inputs");
   if (!inputs) return NULL;
   int64_t execution = tdbg_execution_next();
+  PyObject *number = PyLong_FromLongLong(execution);
+  if (!number || PyList_Append(args[3], number) < 0) {
+    Py_XDECREF(number);
+    Py_DECREF(inputs);
+    return NULL;
+  }
   Py_BEGIN_ALLOW_THREADS;
   tdbg_execution_begin(execution, graph);
   Py_END_ALLOW_THREADS;
   push_execution(TDBG_KIND_EXECUTION, execution, op, graph, PySequence_Fast_ITEMS(inputs), PySequence_Fast_GET_SIZE(inputs));
   Py_DECREF(inputs);
-  return PyLong_FromLongLong(execution);
+  return number;
 }
 
 /* What went into or came out of a call that cannot be looked into: (op, execution, flags, tensors, dtypes bit mask,
@@ -587,6 +600,14 @@ METHOD(call_end) { /* (execution, op, outputs or None when it failed) */
   }
   push_execution(TDBG_KIND_END, execution, op, -1, items, PySequence_Fast_GET_SIZE(outputs));
   Py_DECREF(outputs);
+  Py_RETURN_NONE;
+}
+
+METHOD(call_lost) { /* (execution): an exception ended it, before or while its end was told */
+  EXPECT(1);
+  int64_t execution = PyLong_AsLongLong(args[0]);
+  if (PyErr_Occurred()) return NULL;
+  if (tdbg_execution_end(execution)) push_execution(TDBG_KIND_FAILED, execution, -1, -1, NULL, 0);
   Py_RETURN_NONE;
 }
 
@@ -729,7 +750,7 @@ static PyMethodDef methods[] = {
     ENTRY(set_mode),      ENTRY(set_recording), ENTRY(set_step),    ENTRY(shapes_since),
     ENTRY(take_value),    ENTRY(stack_here),    ENTRY(stack_count), ENTRY(stack_get),
     ENTRY(maker_of),      ENTRY(eager),         ENTRY(call_begin),  ENTRY(call_end),    ENTRY(tensor),
-    ENTRY(call_tensors),  ENTRY(set_check),     ENTRY(remember_input), ENTRY(forget_makers), ENTRY(bad_events),
+    ENTRY(call_lost),     ENTRY(call_tensors),  ENTRY(set_check),     ENTRY(remember_input), ENTRY(forget_makers), ENTRY(bad_events),
     ENTRY(masked_crc32c), ENTRY(read_records),  ENTRY(read_debug_events),
     ENTRY(set_first_op),  ENTRY(push_rows),     ENTRY(register_tensorflow),
     ENTRY(set_breaks),    ENTRY(add_break),     ENTRY(tests_met),

@@ -11,6 +11,7 @@
 #include "check.h"
 #include "debug_op.h"
 #include "held.h"
+#include "postponed.h"
 
 typedef struct {
   int32_t op, graph;
@@ -54,6 +55,7 @@ static void ask_python(probe *self, const char *url, const char *device, const c
   PyErr_Fetch(&type, &value, &trace);
   PyObject *function = Py_XNewRef(resolve);
   PyObject *answer = function ? PyObject_CallFunction(function, "sss", url, device, tensor) : NULL;
+  if (!answer) tdbg_postpone_error();
   if (answer && answer != Py_None) read_answer(self, answer);
   PyErr_Clear(); /* Python says its own faults */
   Py_XDECREF(answer);

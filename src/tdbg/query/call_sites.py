@@ -5,9 +5,13 @@ from __future__ import annotations
 from tdbg.query.causes import Cause
 from tdbg.query.program import RUNTIME_NAME, Op, Program, function_name, short_path
 from tdbg.query.rows import Row, Rows
+from tdbg.store.plain_files import json_object
 
 # They take out what a call put into an object that has no numbers of its own: Keras gets its losses so.
 _BOXES = ("OptionalGetValue", "TensorList")
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+_APART = "it ran apart from the Session's graph: it is not to be inlined, or the Session was made before tdbg was on"
+_BEFOREHAND = "TensorFlow computed it from constants, before the run"
 _NEXT = "record with --mode numerics to see where; if it is not bad there, it is made by Grappler's or XLA's rewrites"
 
 
@@ -18,6 +22,8 @@ def is_variable_after_call(op: Op) -> bool:
 
 def began_inside(rows: Rows, program: Program, process: int, row: Row, op: Op) -> Cause | None:
     """For an output of a call that was not looked inside, or a variable that it left bad; else None."""
+    if op.graph >= 0 and (op.type in _CALLS or op.number in program.fused):
+        return _inside_session(rows, program, process, op)
     if op.graph >= 0 or row.is_input or op.type == "ReadVariableOp":
         return None
     is_box = op.type.startswith(_BOXES)
@@ -41,6 +47,28 @@ def began_inside(rows: Rows, program: Program, process: int, row: Row, op: Op) -
     if any(one.graph == graph and one.type.startswith(("IteratorGetNext", "Optional")) for one in program.ops.values()):
         evidence.append("it reads data from an iterator inside, so the data may be bad too")
     return Cause("unknown", f"began inside `{name}`; {_NEXT}", tuple(evidence))
+
+
+def _inside_session(rows: Rows, program: Program, process: int, op: Op) -> Cause | None:
+    """Of a call that a Session's runtime left as it is, so that its function ran apart from the graph that was watched;
+    and of what was computed from constants before the run."""
+    query = f"SELECT attributes FROM ops WHERE process = {process} AND op = ?"
+    try:
+        about = json_object(str((rows.query(query, [op.number]) or [("{}",)])[0][0]))
+    except ValueError:  # damaged
+        about = {}
+    is_constant = "value" in about or about.get("_computed_by") == "Const"
+    if op.type in _CALLS:
+        name = f"the function `{function_name(str(about['f']))}`" if about.get("f") else f"the call {op.name}"
+        why = _BEFOREHAND if is_constant else _APART
+        return Cause("unknown", f"began inside {name}, which was not looked into", (why,))
+    if not is_constant:
+        return None
+    parts = [program.ops[part] for part, whole in program.wholes.items() if whole == op.number]
+    lines = [(part.type, program.user_frame(part)) for part in parts]
+    told = [f"{kind}, {short_path(frame.file)}:{frame.line}" if frame else kind for kind, frame in lines]
+    text = "began inside what TensorFlow computed from constants, before the run"
+    return Cause("unknown", f"{text}: this op or {' or '.join(told)}")
 
 
 def _maker_of_box(rows: Rows, process: int, execution: int) -> int:

@@ -225,7 +225,7 @@ class Case:
             for reader in self.program.readers.get(waiting.pop(), ()):
                 if reader.number not in seen:
                     seen.add(reader.number)
-                    if reader.type in _MOVE and not reader.observed:
+                    if not reader.observed and (reader.type in _MOVE or reader.number in self.program.wholes):
                         waiting.append(reader.number)
                     else:
                         found.append(reader)

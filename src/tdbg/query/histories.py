@@ -18,21 +18,30 @@ class Output(NamedTuple):
     slot: int
 
 
+def as_one(ops: Sequence[int]) -> str:
+    """SQL for the number of an op; some of them, a function's that was traced again, all count as the first."""
+    if len(ops) < 2:
+        return "op"
+    return f"CASE WHEN op IN ({', '.join(str(int(op)) for op in ops)}) THEN {int(ops[0])} ELSE op END"
+
+
 def histories(
-    rows: Rows, process: int, outputs: Sequence[Output], first: int, last: int, points: int
+    rows: Rows, process: int, outputs: Sequence[Output], first: int, last: int, points: int, same: Sequence[int] = ()
 ) -> dict[Output, dict[str, list[Any]]]:
     """By output: columns, one entry for each point. ``first`` and ``last`` are the steps of a point; the extremes are
-    over them, mean and std are averages, the counts are sums, ``bad`` counts tensors."""
+    over them, mean and std are averages, the counts are sums, ``bad`` counts tensors.
+    The ops in ``same`` are taken as their first."""
     width = max(1, -(-(last - first + 1) // max(1, points)))
+    wanted = ", ".join(str(int(op)) for op in (*(one.op for one in outputs), *same))
     found = rows.query(
-        f"""SELECT op, slot, min(step), max(step), count(*),
+        f"""SELECT {as_one(same)} AS one, slot, min(step), max(step), count(*),
             min(min) FILTER (NOT isnan(min)), max(max) FILTER (NOT isnan(max)),
             avg(mean) FILTER (NOT isnan(mean)), avg(std) FILTER (NOT isnan(std)),
             sum(zero)::BIGINT, sum(elements)::BIGINT, sum(nan)::BIGINT, sum(neg_inf + pos_inf)::BIGINT,
             count(*) FILTER (flags & {int(Flag.BAD)} != 0)
-        FROM tensors WHERE process = {process} AND op IN ({", ".join(str(int(one.op)) for one in outputs) or "-1"})
+        FROM tensors WHERE process = {process} AND op IN ({wanted or "-1"})
             AND step BETWEEN {int(first)} AND {int(last)} AND flags & {int(Flag.EVIDENCE)} = 0
-        GROUP BY op, slot, (step - {int(first)}) // {width} ORDER BY 3"""
+        GROUP BY one, slot, (step - {int(first)}) // {width} ORDER BY 3"""
     )
     made: dict[Output, dict[str, list[Any]]] = {one: {name: [] for name in _COLUMNS} for one in outputs}
     for op, slot, *cells in found:

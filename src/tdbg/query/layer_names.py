@@ -1,7 +1,7 @@
 """A program in; the layer that an op belongs to out: its scope, or its line of the program where it has none.
 
 TensorFlow opens scopes for single ops, too (``dense/BiasAdd/ReadVariableOp``); what such an op needs belongs to the
-layer around it.
+layer around it. Initializers belong to what they initialize, and an optimizer's ops to the optimizer.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tdbg.query.call_sites import function_name
 from tdbg.query.program import Op, Program, short_path
 
 _CALLS = ("StatefulPartitionedCall", "PartitionedCall")
+_INITIALIZER = "Initializer"
 _NUMBER = re.compile(r"_\d+$")
 
 
@@ -32,9 +33,20 @@ class LayerNames:
 
     def of(self, op: Op) -> str:
         """A gradient belongs to the layer of the op that it differentiates."""
+        made = self._made(op)
+        return self._scope_of(made) or place_name(self._program, made)
+
+    def scope(self, op: Op) -> str:
+        """The same; empty where it has no scope."""
+        return self._scope_of(self._made(op))
+
+    def _made(self, op: Op) -> Op:
         forward = self._program.ops.get(op.forward) if op.phase == Phase.BACKWARD else None
-        made = forward or op
-        return self._scope(made.name.rpartition("/")[0]) or place_name(self._program, made)
+        return forward or op
+
+    def _scope_of(self, op: Op) -> str:
+        scope = self._scope(op.name.rpartition("/")[0])
+        return scope.partition("/")[0] if op.phase == Phase.UPDATE else scope
 
     @cached_property
     def by_op(self) -> dict[int, str]:
@@ -50,7 +62,7 @@ class LayerNames:
         if scope not in self._scopes:
             names, types = self._ops
             parts = scope.split("/") if scope else []
-            while parts and ("/".join(parts) in names or _NUMBER.sub("", parts[-1]) in types):
+            while parts and ("/".join(parts) in names or _NUMBER.sub("", parts[-1]) in {*types, _INITIALIZER}):
                 parts.pop()
             while parts and _NUMBER.sub("", parts[0]) in _CALLS:
                 parts.pop(0)

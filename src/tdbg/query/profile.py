@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tdbg.errors import TdbgError
-from tdbg.model import ProfiledNode
+from tdbg.model import TOGETHER, ProfiledNode
 from tdbg.query.program import Program, short_path
 from tdbg.store.reader import Trace
 
@@ -87,7 +87,7 @@ class ProfileFilter:
         line = frame.line if frame else 0
         return (
             _matches(self.node_name, node.node)
-            and _matches(self.op_type, node.type)
+            and any(_matches(self.op_type, kind) for kind in (node.type, *node.type.split(TOGETHER)))
             and _matches(self.device, node.device)
             and _matches(self.file_path, frame.file if frame else "")
             and not (self.min_line > 0 and line < self.min_line)

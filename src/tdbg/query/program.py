@@ -91,6 +91,25 @@ class Program:
         )
 
     @cached_property
+    def wholes(self) -> dict[int, int]:
+        """The op that computed another of the same graph as a part of itself, by the part's number: parts have no rows.
+        Their values cannot be seen, and lineage looks through them."""
+        columns = self._trace.table("ops", ["op", "graph", "name", "attributes"], self._process).to_pydict()
+        places = zip(columns["graph"], columns["name"], strict=True)
+        by_name = dict(zip(places, columns["op"], strict=True))
+        found = {}
+        for op, graph, text in zip(columns["op"], columns["graph"], columns["attributes"], strict=True):
+            if '"_computed_by"' in text:
+                parts = (by_name.get((graph, name), op) for name, _ in PARTS.findall(text.replace('"', " ")))
+                found.update({part: op for part in parts if part != op})
+        return found
+
+    @cached_property
+    def fused(self) -> frozenset[int]:
+        """The ops that have parts."""
+        return frozenset(self.wholes.values())
+
+    @cached_property
     def functions_by_name(self) -> dict[str, Function]:
         columns = self._columns("functions")
         return {

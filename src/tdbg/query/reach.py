@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from tdbg.model import Phase
 from tdbg.query.program import Program
 from tdbg.query.rows import Row, Rows
+from tdbg.query.rules.losses import find_losses
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,10 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
     per_op = rows.query(f"SELECT op, min(step), min(elements), min(seq) FROM tensors WHERE {bad} GROUP BY op")
     variables: dict[str, int] = {}
     gradients, loss = 0, False
+    losses = find_losses(rows, program, process)
+    loss_ops = {op for one in losses for op in one.ops}
     trains = any(op.phase == Phase.BACKWARD for op in program.ops.values())
+    is_guessed = trains and (not losses or any(one.note for one in losses))
     firsts: dict[str, tuple[int, int]] = {}  # the step and the event in which each went bad
     for number, step, elements, seq in per_op:
         op = program.ops.get(number)
@@ -69,7 +73,7 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
         elif op.phase == Phase.BACKWARD:
             gradients += 1
             part = "gradients"
-        elif elements == 1 and op.phase == Phase.FORWARD and trains:
+        elif number in loss_ops or (is_guessed and elements == 1 and op.phase == Phase.FORWARD):
             loss = True
             part = "loss"
         if part is not None:

@@ -71,6 +71,7 @@ class Nodes:
             written_as=", ".join(f"{name} ({kind})" for name, kind in ops.stands_for.get(at, ())),
             graph=ops.functions.get(int(ops.graphs[at]), ""),
             phase=Phase(int(ops.phases[at])).label,
+            part_of=ops.whole_of(number),
         )
 
     def _inputs(self, op: Op, here: Here) -> list[Edge]:

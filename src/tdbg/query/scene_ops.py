@@ -1,8 +1,8 @@
 """One process's ops in; their names as the user knows them, what a pattern or a typed name finds among them, out.
 
-The runtime of Sessions fuses and renames: ``Relu`` in its graph may be a ``_FusedMatMul`` that stands for a product, a
+The runtime of Sessions fuses and renames: ``Relu`` may be computed by a ``_FusedMatMul`` that stands for a product, a
 sum and itself, ``Sqrt/unary_ops_composition`` stands for ``Sqrt``. Patterns find such an op by each name and type that
-it stands for.
+it stands for, and by the runtime's type.
 
 A name is that of the op in the trace. Where several ops share it (in several functions, or on several lines), all are
 meant; ``train_step/Log`` is the one of a function, ``Log#12`` that of one op by its number. What an eager op was given
@@ -126,6 +126,14 @@ class Ops:
         wholes = [one for one in self._by_part.get(self.names[place], ()) if self.graphs[one] == self.graphs[place]]
         return next((f"{self.shown[one]} ({self.types[one]})" for one in wholes if one != place), "")
 
+    def parts_like(self, node_pattern: str, op_pattern: str) -> dict[str, str]:
+        """The ops that pass the patterns and are computed inside others, with those."""
+        node, kind = compiled(node_pattern), compiled(op_pattern)
+        parts = {name: (name, type_) for own in self.stands_for.values() for name, type_ in own[1:]}
+        found = [name for name, type_ in parts.values() if node.match(name) and kind.match(type_)]
+        wholes = {name: next(filter(None, map(self.whole_of, self.named(name))), "") for name in found}
+        return {name: whole for name, whole in wholes.items() if whole}
+
     def matching(self, node_pattern: str = "", op_pattern: str = "", exclude: str = "") -> np.ndarray | None:
         """Which ops, by number (the last cell is False, and stands for -1), pass patterns that match from the
         beginning; None: all do."""
@@ -149,7 +157,9 @@ class Ops:
     def _types_of(self, place: int) -> list[str]:
         kind = self.types[place]
         own = [kind] if kind[:1] != "_" else [kind, _RUNTIME_TYPE.sub("", kind)]
-        return own + [part for _, part in self.stands_for.get(place, ())]
+        parts = self.stands_for.get(place, ())
+        by = parsed(self.attributes[place]).get("_computed_by") if parts else None
+        return own + [part for _, part in parts] + ([str(by)] if by else [])
 
     # ---- names that are typed
 

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from tdbg.model import DType, Flag, Phase
+from tdbg.model import Flag, Phase
 from tdbg.query.call_sites import function_name
+from tdbg.query.histories import as_one
 from tdbg.query.layer_names import LayerNames, place_name
-from tdbg.query.program import Op, Program, short_path
+from tdbg.query.program import Op, Program
 from tdbg.query.rows import Rows
+from tdbg.query.rules.losses import Loss, find_losses
 from tdbg.store.reader import Trace
 
 MOST_POINTS = 240
@@ -75,14 +77,18 @@ class Series:
     def steps_per_point(self) -> int:
         return self._width
 
-    def histories(self, wanted: Sequence[tuple[int, int, str]]) -> list[Curve]:
-        """Outputs (op, slot, name) over steps, in one scan: mean as the value, least and greatest element, how many
-        were bad."""
+    def histories(self, wanted: Sequence[tuple[int, int, str]], loss: Loss | None = None) -> list[Curve]:
+        """Outputs (op, slot, name) over steps, and the loss behind them, in one scan: mean as the value, least and
+        greatest element, how many were bad."""
+        if loss is not None:
+            wanted = [*wanted, (loss.ops[0], loss.slot, loss.name)]
         found: dict[tuple[int, int], list[Point]] = {(op, slot): [] for op, slot, _ in wanted}
+        number = as_one(loss.ops) if loss is not None else "op"
         for op, slot, *point in self._rows.query(
-            f"SELECT op, slot, {self._at} AS at, avg(mean) FILTER (NOT isnan(mean)), {_EXTREMES}, {_BAD} FROM tensors "
-            f"WHERE process = {self._process} AND op IN (SELECT unnest(?)) AND {_OUTPUT} GROUP BY 1, 2, 3 ORDER BY 3",
-            [[op for op, _, _ in wanted]],
+            f"SELECT {number}, slot, {self._at} AS at, avg(mean) FILTER (NOT isnan(mean)), {_EXTREMES}, {_BAD} "
+            f"FROM tensors WHERE process = {self._process} AND op IN (SELECT unnest(?)) AND {_OUTPUT} "
+            "GROUP BY 1, 2, 3 ORDER BY 3",
+            [[*(op for op, _, _ in wanted), *(loss.ops if loss is not None else ())]],
         ):
             if (op, slot) in found:
                 found[(op, slot)].append(Point(*point))
@@ -99,31 +105,14 @@ class Series:
         return self._by_label(_WEIGHT)
 
     def loss(self) -> Curve | None:
-        """The scalar that the gradient starts from, as well as it can be told."""
-        found = self.loss_output()
-        return self.histories([found])[0] if found is not None else None
+        """What the gradient starts from."""
+        found = self.the_loss()
+        return self.histories([], found)[0] if found is not None else None
 
-    def loss_output(self) -> tuple[int, int, str] | None:
-        """Which output that is: op, slot and name, as ``histories`` takes them."""
-        differentiated = {op.forward for op in self._program.ops.values() if op.phase == Phase.BACKWARD}
-        ops = self._program.ops
-        wanted = [n for n in differentiated if n in ops and ops[n].phase == Phase.FORWARD]
-        wanted += [op.number for op in ops.values() if op.graph < 0 and op.type.startswith("__inference")]
-        if not wanted:
-            return None
-        # Of the scalars the one of most steps; among those the one that was made last, which nothing follows.
-        found = self._rows.query(
-            f"SELECT op FROM tensors WHERE process = {self._process} AND elements = 1 AND slot = 0 AND {_OUTPUT} "
-            f"AND flags & {int(Flag.INPUT)} = 0 AND dtype BETWEEN {int(DType.FLOAT16)} AND {int(DType.FLOAT64)} "
-            "AND op IN (SELECT unnest(?)) GROUP BY op ORDER BY count(DISTINCT step) DESC, op DESC LIMIT 1",
-            [wanted],
-        )
-        if not found:
-            return None
-        op = ops[found[0][0]]
-        frame = self._program.user_frame(op)
-        where = f", {short_path(frame.file)}:{frame.line}" if frame else ""
-        return op.number, 0, f"{function_name(op.type)}{where}"
+    def the_loss(self) -> Loss | None:
+        """Of several the one that was seen in most steps."""
+        found = find_losses(self._rows, self._program, self._process)
+        return found[0] if found else None
 
     # ---- one scan for gradients and weights
 

@@ -30,6 +30,7 @@ from tdbg.scene import (
     SourceLine,
     TensorFilter,
     Tensors,
+    computed_inside,
 )
 
 if TYPE_CHECKING:
@@ -110,6 +111,9 @@ class TraceScene:
         notes = self._blind_notes(selection)
         found = self._selector.select(rowset, selection, self.filters, notes)
         order = Everything(self._pages, self._read.moments.evidence) if found is None else Chosen(found)
+        if selection.node_pattern or selection.op_pattern:
+            inside = self._read.ops.parts_like(selection.node_pattern, selection.op_pattern)
+            notes += [computed_inside(inside)] if inside else []
         if len(rowset) and not len(self._read.ops):
             notes.append("the program ended before it could tell of its ops, so their names are not known")
         notes += [f"{name} is damaged: its rows are shown without names" for name in sorted(self._pages.damaged)]
@@ -221,7 +225,7 @@ class TraceScene:
             return f"{tensor} was not seen{at}" + (when if kind == "step" else "; it was in another run")
         part = next((whole for op in named.ops if (whole := self._read.ops.whole_of(op))), "")
         if part:
-            return f"{tensor} has no value of its own: TensorFlow made it a part of {part}; look there"
+            return f"the value of {tensor} is not visible: TensorFlow computes it inside {part}; look there"
         op = self._read.program.ops[named.ops[0]]
         if named.slot is not None and self._read.steps_of(named.ops, None):
             return f"{tensor} was not recorded; other outputs of the node were"

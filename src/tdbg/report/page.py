@@ -79,11 +79,12 @@ def _verdict(verdict: Verdict, program: Any) -> Iterator[Html]:
 
 def _plots(series: Series, verdict: Verdict, process: int, processes: int) -> Html:
     origin = verdict.origins[0] if verdict.origins else None
-    loss = series.loss_output()
+    loss = series.the_loss()
     wanted = _around(origin)
-    found = series.histories([*wanted, *([loss] if loss is not None else [])]) if wanted or loss is not None else []
+    found = series.histories(wanted, loss) if wanted or loss is not None else []
     histories, losses = found[: len(wanted)], found[len(wanted) :]
-    figures = [*_origin_plots(origin, histories), *_training_plots(series, losses)]
+    about_loss = (loss.note if loss is not None else "") or "what the gradient starts from"
+    figures = [*_origin_plots(origin, histories), *_training_plots(series, losses, about_loss)]
     notes = [f"process {process} of {processes}"] if processes > 1 else []
     if series.steps_per_point > 1:
         notes.append(f"each point stands for {series.steps_per_point:,} steps")
@@ -94,9 +95,9 @@ def _plots(series: Series, verdict: Verdict, process: int, processes: int) -> Ht
     )
 
 
-def _training_plots(series: Series, losses: list[Curve]) -> Iterator[Html]:
+def _training_plots(series: Series, losses: list[Curve], about_loss: str) -> Iterator[Html]:
     if any(_is_drawn(curve) for curve in losses):
-        yield plot("Loss", losses, "the scalar that the gradient starts from, as well as it can be told")
+        yield plot("Loss", losses, about_loss)
     gradients = [curve for curve in series.gradient_by_layer() if _is_drawn(curve)]
     if gradients:
         yield plot(

@@ -130,6 +130,9 @@ latest). So whoever reads a trace that grows reads in this order.
 ``signatures``: ``graph`` is what a Session runs for these ``fetches`` (tensors), ``targets`` (ops that are run and not
     fetched) and ``feeds`` (tensors). Its ops are those that TensorFlow's runtime made of the program's, and its
     function's arguments are the Session's variables.
+``targets``: a gradient was taken of this output (``op``, ``slot``), by a tape or ``tf.gradients``: a loss, mostly.
+    ``variables``: for how many variables (0: for tensors only); ``tensor``: of eager code, the number of the tensor for
+    which that was seen first. One row for each op, and one more when variables come into it later.
 ``controls``: ``op`` waits for ``input_op`` without taking a value from it.
 ``ops``: an op of a graph, or an eager op at one place of the program.
     op, graph, name, type, device   graph is -1 for eager ops
@@ -252,6 +255,8 @@ SCHEMAS: dict[str, pa.Schema] = {
             "targets": _list(pa.string()),
             "feeds": _list(pa.string()),
         },
+        # What gradients were taken of.
+        "targets": {"op": pa.int32(), "slot": pa.int16(), "tensor": pa.int64(), "variables": pa.int32()},
         "controls": {"op": pa.int32(), "input_op": pa.int32()},
         "ops": {
             "op": pa.int32(),

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from tdbg.store.format import KIND_BATCH, KIND_SCHEMA
 from tdbg.store.frames import frame_parts
+from tdbg.store.own_files import OwnFile, open_high
 
 _MOST_BATCH_BYTES = 64 << 20
 
@@ -21,18 +22,17 @@ class HotFile:
         self.path = path
         self.size = 0
         self.rows = 0
-        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        self._file = OwnFile(path, open_high(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
 
     def write(self, kind: int, rows: int, payload: bytes | memoryview) -> int:
         """Appends one frame and returns where it begins."""
         position = self.size
         try:
-            written = self._write_all(frame_parts(kind, rows, payload, position))
+            written = self._write_all(frame_parts(kind, rows, payload, position), position)
         except OSError:
             # What is left of half a frame would be skipped by readers anyway; the next write must start clean.
             with contextlib.suppress(OSError):
-                os.ftruncate(self._fd, position)
-                os.lseek(self._fd, position, os.SEEK_SET)
+                os.ftruncate(self._file.descriptor(), position)
             raise
         self.size += written
         self.rows += rows
@@ -48,11 +48,14 @@ class HotFile:
             return
         self.write(KIND_BATCH, batch.num_rows, memoryview(batch.serialize()))
 
-    def _write_all(self, parts: list[bytes | memoryview]) -> int:
+    def _write_all(self, parts: list[bytes | memoryview], position: int) -> int:
         waiting = [memoryview(part) for part in parts if len(part)]
         total = sum(view.nbytes for view in waiting)
         while waiting:
-            done = os.writev(self._fd, waiting)
+            descriptor = self._file.descriptor()
+            os.lseek(descriptor, position, os.SEEK_SET)
+            done = os.writev(descriptor, waiting)
+            position += done
             while waiting and done >= waiting[0].nbytes:
                 done -= waiting.pop(0).nbytes
             if done:
@@ -60,6 +63,4 @@ class HotFile:
         return total
 
     def close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        self._file.close()

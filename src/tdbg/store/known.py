@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ import pyarrow as pa
 from tdbg.store import rollup
 from tdbg.store.format import SCHEMAS
 from tdbg.store.segments import HotState, Segment, matches_checksum, read_hot
+from tdbg.store.side_by_side import side_by_side
 from tdbg.store.soundness import check_sealed_file, sound_rows
 
 _MOST_CHUNKS = 64  # of a small table; each costs as much as many rows
@@ -45,8 +45,7 @@ class Known:
         with self._looking:  # who comes second has it from the first
             new = [segment for segment in segments if segment.path not in self._is_intact]
             if len(new) > 1:
-                with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-                    list(pool.map(self._try, new))
+                side_by_side(self._try, new)
 
     def _try(self, segment: Segment) -> None:
         try:

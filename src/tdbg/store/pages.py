@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,6 +19,7 @@ import pyarrow as pa
 
 from tdbg.store.format import SCHEMAS
 from tdbg.store.segments import UNREADABLE, Segment, columns_of, open_sealed
+from tdbg.store.side_by_side import side_by_side
 from tdbg.store.soundness import conform
 from tdbg.store.tables import ProcessTables
 
@@ -209,8 +208,7 @@ class Pages:
         groups = [list(group) for _, group in itertools.groupby(pages, lambda page: page.segment)]
         if len(groups) == 1:
             return of_segment(groups[0])
-        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-            return [found for part in pool.map(of_segment, groups) for found in part]
+        return [found for part in side_by_side(of_segment, groups) for found in part]
 
     def _read_part(self, number: int, name: str) -> np.ndarray:
         return self._of_page(self.pages[number], [name])[name].to_numpy()

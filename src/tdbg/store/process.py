@@ -62,7 +62,7 @@ class ProcessInfo:
             wrong = sorted(key for key, value in said.items() if not _is_as_expected(key, value))
             if wrong:
                 self._note(f"{self.name}/{file} says nothing that can be used of {', '.join(wrong)}.")
-            return {key: value for key, value in said.items() if key not in wrong}
+            return {key: value for key, value in said.items() if key not in wrong and value is not None}
         except (OSError, ValueError) as error:
             self._note(f"{self.name}/{file} cannot be read ({error}); what it said is unknown.")
             return {}

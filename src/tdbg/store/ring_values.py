@@ -13,6 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from tdbg.store.own_files import open_high
+from tdbg.store.plain_files import read_plain
+
 RING_VALUES_FILE = "ring-values.bin"
 _PAIR = np.dtype([("token", "<i8"), ("value", "<i8")])
 _LARGEST = 1 << 30  # bytes: no ring has more events than this file can serve
@@ -22,7 +25,7 @@ def write(folder: Path, values: Mapping[int, int], capacity: int) -> None:
     """Notes values that are on disk. The file is opened anew each time: it is small, and held open by nobody."""
     if not values:
         return
-    with open(os.open(folder / RING_VALUES_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC), "r+b", buffering=0) as file:
+    with open(open_high(folder / RING_VALUES_FILE, os.O_RDWR | os.O_CREAT), "r+b", buffering=0) as file:
         for token, value in values.items():
             file.seek(token % capacity * _PAIR.itemsize)
             file.write(np.array((token, value), _PAIR).tobytes())
@@ -30,13 +33,11 @@ def write(folder: Path, values: Mapping[int, int], capacity: int) -> None:
 
 def read(folder: Path) -> dict[int, int]:
     """The id of each value by its token; empty when there is no such file, or none that can be read."""
-    path = folder / RING_VALUES_FILE
     try:
-        if not path.is_file() or path.is_symlink() or path.stat().st_size > _LARGEST:
-            return {}
-        pairs = np.frombuffer(path.read_bytes()[: path.stat().st_size // _PAIR.itemsize * _PAIR.itemsize], _PAIR)
-    except (OSError, ValueError):
+        data = read_plain(folder / RING_VALUES_FILE, _LARGEST)
+    except OSError:
         return {}
+    pairs = np.frombuffer(data[: len(data) // _PAIR.itemsize * _PAIR.itemsize], _PAIR)
     known = pairs[pairs["token"] > 0]
     return dict(zip(known["token"].tolist(), known["value"].tolist(), strict=True))
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from tdbg.store.format import KIND_BATCH, KIND_SCHEMA, checksum_name, hot_name, rollup_name, sealed_name
 from tdbg.store.frames import Gap, read_frames
+from tdbg.store.own_files import open_high
 from tdbg.store.segments import checksum
 
 # Large enough to compress and scan well; what sealing holds in memory is one of these (153 bytes a row of tensors).
@@ -44,7 +45,7 @@ def seal(folder: Path, table: str, number: int) -> bool:
     sealed = folder / sealed_name(table, number)
     made: list[Path] = []
     try:
-        with open(hot, "rb") as file:
+        with open(hot, "rb", opener=open_high) as file:
             rollups = _write_rows(file, table, _temporary(sealed, made))
         targets = [sealed]
         for kind, rollup in rollups.items():
@@ -52,7 +53,8 @@ def seal(folder: Path, table: str, number: int) -> bool:
             _write_rollup(rollup, _temporary(target, made))
             targets.insert(0, target)
         targets.insert(0, folder / checksum_name(table, number))
-        _temporary(targets[0], made).write_text(checksum(_temporary_name(sealed)) + "\n")
+        with open(_temporary(targets[0], made), "w", opener=open_high) as file:
+            file.write(checksum(_temporary_name(sealed)) + "\n")
         for path in made:
             _sync(path)
     except _DamagedError:
@@ -95,7 +97,10 @@ def _write_rows(file: Any, table: str, target: Path) -> dict[str, pa.Table]:
     rollups: dict[str, pa.Table] = {}
     groups = _row_groups(file)
     first = next(groups)
-    with pq.ParquetWriter(target, first.schema, **parquet_options(table, first.schema)) as writer:
+    with (
+        open(target, "wb", opener=open_high) as place,
+        pq.ParquetWriter(place, first.schema, **parquet_options(table, first.schema)) as writer,
+    ):
         group: pa.Table | None = first
         while group is not None:
             writer.write_table(group, row_group_size=2 * ROW_GROUP_ROWS)
@@ -131,7 +136,8 @@ def _row_groups(file: Any) -> Iterator[pa.Table]:
 def _write_rollup(table: pa.Table, path: Path) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(table, path, compression="zstd", compression_level=1, write_page_checksum=True)
+    with open(path, "wb", opener=open_high) as place:
+        pq.write_table(table, place, compression="zstd", compression_level=1, write_page_checksum=True)
 
 
 def _temporary_name(path: Path) -> Path:
@@ -144,7 +150,7 @@ def _temporary(path: Path, made: list[Path]) -> Path:
 
 
 def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY)
+    fd = open_high(path, os.O_RDONLY)
     try:
         os.fsync(fd)
     finally:

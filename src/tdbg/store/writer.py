@@ -30,6 +30,7 @@ from tdbg.store.format import (
     hot_name,
 )
 from tdbg.store.hotfile import HotFile
+from tdbg.store.own_files import OwnFile, open_high
 from tdbg.store.seal import seal
 from tdbg.store.tensors import ValueWriter
 
@@ -188,9 +189,9 @@ class TraceWriter:
         for file in self._files.values():
             file.close()
         self._values.close()
-        if self._spare >= 0:
-            os.close(self._spare)
-            self._spare = -1
+        if self._spare is not None:
+            self._spare.close()
+            self._spare = None
 
     def _check_open(self) -> None:
         if self._closed:
@@ -221,6 +222,8 @@ def _array(table: str, field: pa.Field, column: Column) -> pa.Array:
             array = column if column.type == field.type else column.cast(field.type)
         else:
             array = _array_of_cells(column, field.type)
+    except MemoryError as error:
+        raise OSError(errno.ENOMEM, "there is no memory left") from error
     except (pa.ArrowException, TypeError, OverflowError) as error:
         raise ValueError(f"Column {table}.{field.name} is no {field.type}: {error}") from error
     if array.null_count and not (table == "tensors" and field.name in NUMBER_COLUMNS):
@@ -285,20 +288,21 @@ def _folder_names(trace: Path, process: dict[str, Any]) -> Iterator[Path]:
         started += 1
 
 
-def _spare_room(folder: Path) -> int:
+def _spare_room(folder: Path) -> OwnFile | None:
     """Space on the disk that closing gives back, so that a full disk still takes ``end.json``; the file has no name."""
-    fd = -1
+    spare = None
     with contextlib.suppress(OSError, AttributeError):  # not every system has such files
-        fd = os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        os.posix_fallocate(fd, 0, _SPARE_BYTES)
-    return fd
+        spare = OwnFile(None, open_high(folder, os.O_TMPFILE | os.O_RDWR, 0o600))
+        os.posix_fallocate(spare.descriptor(), 0, _SPARE_BYTES)
+    return spare
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
     """Whole or not at all: readers look at any moment."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        part.write_text(json.dumps(content, indent=1, default=str) + "\n", encoding="utf-8")
+        with open(part, "w", encoding="utf-8", opener=open_high) as file:
+            file.write(json.dumps(content, indent=1, default=str) + "\n")
         os.replace(part, path)
     except OSError:
         part.unlink(missing_ok=True)

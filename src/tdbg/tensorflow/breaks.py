@@ -14,6 +14,7 @@ from tdbg.capture.bad_value import Limits, stack_lines
 from tdbg.capture.breaks import Break
 from tdbg.capture.condition import NUMBERS, can_be_met, compiled, event_of, fields_in, known_of, left_over
 from tdbg.capture.hold import Held, Holder
+from tdbg.capture.interrupts import Interrupts
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
 from tdbg.expressions import Both
@@ -43,6 +44,7 @@ class OpBreaks:
         self._shown = HeldOps(self._ops, sources)
         self._eager: dict[int, Sequence[Break]] = {}
         self._active: Sequence[Break] = ()
+        self._interrupts = Interrupts(holder, self._interrupted)
         holder.breaks.changed = self.apply
 
     # ---- on and off
@@ -50,6 +52,7 @@ class OpBreaks:
     def apply(self) -> None:
         """Other conditions count: from here on ops are asked those. What is not observed yet is traced again."""
         breaks = self.holder.breaks
+        self._interrupts.set(bool(breaks.all) and not breaks.is_detached)
         self._active = breaks.active(self._steps.current)
         self._eager = {}
         was_on, self.is_on = self.is_on, bool(breaks.all or self._active or breaks.is_over)
@@ -71,6 +74,7 @@ class OpBreaks:
             self._trace_again()
 
     def stop(self) -> None:
+        self._interrupts.set(False)
         self.holder.breaks.changed = lambda: None
         self._active = ()
         self._lib.set_breaks(None, [])
@@ -81,6 +85,13 @@ class OpBreaks:
         if self.holder.breaks.begins(step):
             self.holder.hold(step, lambda: Held("step", f"step {step} begins", self._here(), first="run_info"))
         self.holder.leave()
+
+    def _interrupted(self) -> tuple[Held, int]:
+        """Ctrl-C: where the program is."""
+        step, here = self._steps.current, self._here()
+        return Held(
+            "interrupt", f"interrupted, step {step}; run goes on, exit ends the program", here, first="run_info"
+        ), step
 
     def _here(self) -> list[str]:
         return stack_lines(user_stack(self._sources, self._lib.stack_here(0)), Limits())
@@ -102,12 +113,10 @@ class OpBreaks:
         return slots
 
     def takes_inputs(self, number: int) -> bool:
-        """Whether the op is one that a condition speaks of: then its inputs are worth being shown."""
+        """Whether it may hold the program: then its inputs are to be shown, which only its observer can keep."""
         op = self._ops.get(number)
         return op is not None and any(
-            one.selects and self._can_meet(one, op, slot)
-            for one in self.holder.breaks.all
-            for slot in range(len(op.dtypes))
+            self._can_meet(one, op, slot) for one in self.holder.breaks.all for slot in range(len(op.dtypes))
         )
 
     def _is_worth_it(self, op: Known, slot: int, breaks: Iterable[Break]) -> bool:

@@ -24,8 +24,9 @@ class Calls:
 
     def __init__(
         self,
-        begin: Callable[[Any, tuple], Any],
+        begin: Callable[[Any, tuple, list[int]], Any],
         end: Callable[[Any, Any], None],
+        lost: Callable[[int], None],
         finishing: Callable[[Any], None],
         finished: Callable[[str, Any], None],
         tape_begins: Callable[[], None],
@@ -36,7 +37,7 @@ class Calls:
         called_in_graph: Callable[[Any, Any], None] | None = None,
     ) -> None:
         self.trace_again()
-        self._begin, self._end, self._tape_begins = begin, end, tape_begins
+        self._begin, self._end, self._lost, self._tape_begins = begin, end, lost, tape_begins
         self._finishing, self._finished, self._on_this_thread = finishing, finished, on_this_thread
         self._tracing, self._restored, self._ran_python = tracing, restored, ran_python
         self._called_in_graph = called_in_graph
@@ -71,23 +72,30 @@ class Calls:
         self._originals.append((owner, name, original, ours))
 
     def _wrap_call(self, original: Any) -> Any:
-        begin, end, called_in_graph = self._begin, self._end, self._called_in_graph
+        begin, end, lost, called_in_graph = self._begin, self._end, self._lost, self._called_in_graph
 
         def call_flat(function: Any, *args: Any, **kwargs: Any) -> Any:
-            is_eager = function._bound_context.executing_eagerly()
-            call = begin(function, args) if is_eager else None
-            if call is None:
+            begun: list[int] = []
+            outputs = None
+            if not function._bound_context.executing_eagerly():
                 outputs = original(function, *args, **kwargs)
-                if called_in_graph is not None and not is_eager:
+                if called_in_graph is not None:
                     with faults.guard("recording a call in a graph"):
                         called_in_graph(function, outputs)
                 return outputs
-            outputs = None
             try:
-                outputs = original(function, *args, **kwargs)
-                return outputs
-            finally:
-                end(call, outputs)
+                call = begin(function, args, begun)
+                if call is None:
+                    return original(function, *args, **kwargs)
+                try:
+                    outputs = original(function, *args, **kwargs)
+                    return outputs
+                finally:
+                    end(call, outputs)
+            except BaseException:  # perhaps of a signal handler, at any of these lines
+                for execution in begun:
+                    lost(execution)
+                raise
 
         return call_flat
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from tensorflow.core.framework import types_pb2
 
+from tdbg.capture import faults
 from tdbg.model import DType
 
 _NAMES = {"FLOAT": "FLOAT32", "DOUBLE": "FLOAT64", "HALF": "FLOAT16"}
@@ -22,8 +23,19 @@ def code_of(dtype: Any) -> DType:
 
 
 def as_buffer(tensor: Any) -> Any:
-    """Bytes of a tensor whose type numpy has no buffer format for: the same bits as unsigned integers."""
-    array = tensor.numpy()
+    """Bytes of a tensor whose type numpy has no buffer format for: the same bits as unsigned integers.
+
+    Called from C, which takes an exception to mean that there are none; one of the program's own is handed to it.
+    """
+    try:
+        return _plain(tensor.numpy())
+    except Exception as error:
+        if faults.is_the_programs(error):
+            return error
+        raise
+
+
+def _plain(array: Any) -> Any:
     if not isinstance(array, (np.ndarray, np.generic)) or array.dtype.kind in "OSU":
         raise TypeError("no plain bytes")
     array = np.ascontiguousarray(array).reshape(np.shape(array))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -55,11 +56,12 @@ class Listener:
         return self._recorder.lib.bad_events()
 
     def stop(self, **end: Any) -> None:
-        _running[:] = [other for other in _running if other is not self]
-        with faults.guard("switching off"):
-            self._capture.stop()
-        self._recorder.stop(**end)
-        _check_alone()
+        with _switch:
+            _running[:] = [other for other in _running if other is not self]
+            with faults.guard("switching off"):
+                self._capture.stop()
+            self._recorder.stop(**end)
+            _check_alone()
 
     def flush(self) -> None:
         self._recorder.flush()
@@ -105,6 +107,7 @@ class CheckAlone:
 
 _asked: Limits | None = None  # enable_check_numerics() was called, with these
 _running: list[Listener | CheckAlone] = []
+_switch = threading.RLock()  # one thread at a time puts something into TensorFlow or takes it out
 _held: list[Listener | CheckAlone] = []  # wait for a fork to be over; another thread may stop one meanwhile
 
 
@@ -126,30 +129,33 @@ os.register_at_fork(
     after_in_parent=lambda: _after_fork("after_fork_in_parent"),
     after_in_child=lambda: _after_fork("after_fork_in_child"),
 )
+os.register_at_fork(after_in_child=_switch._at_fork_reinit)  # type: ignore[attr-defined]
 
 
 def start(config: Config) -> Listener:
-    for alone in [one for one in _running if isinstance(one, CheckAlone)]:
-        alone.stop()  # one capture at a time: the recording's checks too
-    try:
-        listener = Listener(config)
-    except BaseException:
-        _check_alone()
-        raise
-    _running.append(listener)
-    return listener
+    with _switch:
+        for alone in [one for one in _running if isinstance(one, CheckAlone)]:
+            alone.stop()  # one capture at a time: the recording's checks too
+        try:
+            listener = Listener(config)
+        except BaseException:
+            _check_alone()
+            raise
+        _running.append(listener)
+        return listener
 
 
 def check(limits: Limits | None) -> None:
     """Stops the program at the first bad value from here on; None: no longer. Recorded or not."""
     global _asked
-    _asked = limits
-    for one in list(_running):
-        if limits is None and isinstance(one, CheckAlone):
-            one.stop()
-        else:
-            one.check()
-    _check_alone()
+    with _switch:
+        _asked = limits
+        for one in list(_running):
+            if limits is None and isinstance(one, CheckAlone):
+                one.stop()
+            else:
+                one.check()
+        _check_alone()
 
 
 def _check_alone() -> None:

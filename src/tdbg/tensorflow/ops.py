@@ -33,12 +33,14 @@ from tdbg.tensorflow.edges import Edges
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.held_op import Known
+from tdbg.tensorflow.keras_logits import KerasLogits
 from tdbg.tensorflow.observers import NativeObservers, PythonObservers
 from tdbg.tensorflow.op_kinds import SILENT, writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs
 from tdbg.tensorflow.session.interception import Interception
 from tdbg.tensorflow.session.runs import Runs
 from tdbg.tensorflow.signatures import Signatures
+from tdbg.tensorflow.targets import Targets
 from tdbg.tensorflow.threads import EveryThread
 from tdbg.tensorflow.xla import CompiledCalls, WithoutXla, is_compiled
 
@@ -80,6 +82,7 @@ class Capture:
         self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
         self._clients = ClientGraphs(self.sources)
         self._links = ForwardLinks(self.steps.gradient, self._op_number, lib.maker_of)
+        self._targets = Targets(recorder.add, self._clients, self._is_sessions, self._op_number, lib.maker_of)
         self._checks: Checks | None = None
         self._breaks = self._holding(recorder, observers) if isinstance(recorder, Recorder) else None
         self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, as_buffer)
@@ -88,11 +91,12 @@ class Capture:
         self._edges = (
             Edges(recorder, self._policy, self.sources, self._dtypes, self._next_op, as_buffer) if is_edges else None
         )
-        self._signatures = Signatures()
+        self._signatures, self._keras = Signatures(), KerasLogits()
         self._threads = EveryThread(self._callback)
         self._calls = Calls(
             self._call_begins,
             self._call_ends,
+            self._lib.call_lost,
             self._finishing,
             self._finished,
             self.steps.forward_begins,
@@ -146,6 +150,7 @@ class Capture:
     def start(self) -> None:
         self._lib.forget_makers()
         self._links.install()
+        self._targets.install()
         self._calls.install()
         if self._without_xla is not None:
             self._without_xla.install()
@@ -169,7 +174,8 @@ class Capture:
         if self._without_xla is not None:
             self._without_xla.remove()
         self._calls.remove()
-        self._links.remove()
+        for patched in (self._links, self._targets, self._keras):
+            patched.remove()
 
     def after_fork(self) -> None:
         """In a forked child: a thread that held one of these does not exist here."""
@@ -283,8 +289,8 @@ class Capture:
     def _tracing(self, graph: Any, function_type: Any, options: Any) -> None:
         if self._is_sessions(graph):
             return
-        traced = self._signatures.describe(options, function_type)
-        self.graphs.record_of(graph, self._known_stack()).traced = traced
+        self._keras.ensure()
+        self.graphs.record_of(graph, self._known_stack()).traced = self._signatures.describe(options, function_type)
 
     def _known_stack(self) -> int:
         stack = self._stack_here(_GRAPH_SKIP + 1)
@@ -292,9 +298,8 @@ class Capture:
         return stack
 
     def _restored(self, graph: Any) -> None:
-        if self._is_sessions(graph):
-            return
-        restored.observe(graph, self._stack_here(_GRAPH_SKIP + 1), self.graphs.created)
+        if not self._is_sessions(graph):
+            restored.observe(graph, self._stack_here(_GRAPH_SKIP + 1), self.graphs.created)
 
     def _ran_python(self, inputs: Any, made: Any) -> None:
         with faults.guard("recording Python code"):
@@ -311,7 +316,7 @@ class Capture:
 
     # ---- calls of functions
 
-    def _call_begins(self, function: Any, args: tuple) -> Any:
+    def _call_begins(self, function: Any, args: tuple, begun: list[int]) -> Any:
         self._threads.ensure()
         try:
             name = _name(function)
@@ -334,7 +339,7 @@ class Capture:
             variables: Any = ()
             if self._edges is not None and site[1]:
                 given, variables = self._edges.before(function, name, stack, args)
-            execution = self._lib.call_begin(site[0], record.number if record else -1, given)
+            execution = self._lib.call_begin(site[0], record.number if record else -1, given, begun)
             if self._is_seen_from_outside(record, site[1]):
                 self._compiled.begins(execution, site[0], args)
             return Call(execution, site[0], record, args, site[1], variables)

@@ -11,7 +11,7 @@ import time
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from werkzeug.exceptions import HTTPException
@@ -21,7 +21,7 @@ from tdbg.errors import TdbgError
 from tdbg.store.damage import damage_in
 from tdbg.strict_json import to_json
 from tdbg.web.openapi import describe
-from tdbg.web.route import Answer, Asked, NotFoundError, Refused, Route
+from tdbg.web.route import Answer, Asked, NotFoundError, Refused, Route, record, text, truth
 from tdbg.web.routes import all_routes
 from tdbg.web.traces import ServedTrace, Traces
 
@@ -30,12 +30,28 @@ LARGEST_BODY = 65_536
 _NEVER_KEPT = {"Cache-Control": "no-store"}
 
 
+class Link(NamedTuple):
+    """What a link to this server needs besides its address, and who may follow it."""
+
+    token: str = ""  # "": none is needed
+    is_local: bool = False  # only this machine can reach the server
+
+
 class Api:
     """``prefix`` is what stands before ``/api`` in the paths that it is asked for."""
 
-    def __init__(self, traces: Traces, prefix: str = "") -> None:
+    def __init__(self, traces: Traces, prefix: str = "", link: Link | None = None) -> None:
         self.traces, self._prefix = traces, prefix
-        self.routes = all_routes()
+        said = (link or Link())._asdict()
+        self.routes = [
+            *all_routes(),
+            Route(
+                "/api/link",
+                "What a link to this page needs, and who may follow it",
+                lambda _: said,
+                record(token=text("to stand behind ?token=; empty: none is needed"), is_local=truth()),
+            ),
+        ]
         self._patterns = [(_pattern(route.path), route) for route in self.routes]
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-import secrets
+import re
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -37,20 +37,27 @@ HEADERS = {
 IN_FRAME = {name: value for name, value in HEADERS.items() if name != "X-Frame-Options"} | {
     "Content-Security-Policy": POLICY.replace("; frame-ancestors 'none'", "")
 }
+HOST = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?")
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 _EVERYWHERE = ("0.0.0.0", "::", "")
 
 
-def new_token() -> str:
-    return secrets.token_urlsafe(24)
-
-
 class Guard:
-    """``host`` and ``port`` are what the server listens on; ``framed``: the page may be shown inside another."""
+    """``host`` and ``port`` are what the server listens on; ``framed``: the page may be shown inside another;
+    ``allowed``: further names by which it may be asked, ``NAME`` with any port or ``NAME:PORT``."""
 
-    def __init__(self, application: WSGIApplication, token: str, host: str, port: int, framed: bool = False) -> None:
+    def __init__(
+        self,
+        application: WSGIApplication,
+        token: str,
+        host: str,
+        port: int,
+        framed: bool = False,
+        allowed: Collection[str] = (),
+    ) -> None:
         self._application, self._token, self._framed = application, token, framed
         self._host, self._port = host, port
+        self._allowed = frozenset(name.lower() for name in allowed)
         self._cookie = f"tdbg-{port}"  # cookies know no ports, and several servers may run
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -65,8 +72,11 @@ class Guard:
         return self._application(environ, adding(IN_FRAME if in_frame else HEADERS, start_response))
 
     def _refused(self, request: Request, has_token: bool) -> Response | None:
-        if not self._is_host(request.headers.get("Host", "")):
-            return _refusal(request, 403, "this server does not answer to that name", "use the address that it printed")
+        host = request.headers.get("Host", "")
+        if not self._is_host(host):
+            asked = f", or start it with: tdbg serve --allow-host {host}" if HOST.fullmatch(host) else ""
+            sentence = "this server does not answer to that name"
+            return _refusal(request, 403, sentence, f"use the address that it printed{asked}")
         if request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") and request.path != "/":
             return _refusal(request, 403, "another site asked for this", "open the address that tdbg serve printed")
         if has_token:
@@ -97,6 +107,8 @@ class Guard:
         name, colon, port = given.rpartition(":")
         if not colon or not port.isdecimal():
             name, port = given, "80"
+        if given.lower() in self._allowed or name.lower() in self._allowed:
+            return True
         if port != str(self._port):
             return False
         name = name.lower()

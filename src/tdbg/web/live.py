@@ -47,7 +47,7 @@ def changes(traces: Traces, pause: Callable[[float], None]) -> Iterator[bytes]:
     while True:
         pause(_PAUSE)
         now = state_of(traces)
-        if now.keys() != known.keys():
+        if _listed(now) != _listed(known):
             yield _event("traces", {"traces": list(now.values())})
         for name, state in now.items():
             before = known.get(name, state)
@@ -58,6 +58,11 @@ def changes(traces: Traces, pause: Callable[[float], None]) -> Iterator[bytes]:
             yield b": still here\n\n"
             said = time.monotonic()
         known = now
+
+
+def _listed(state: State) -> set[tuple[str, bool]]:
+    """A trace that is starting becomes one that can be read."""
+    return {(name, one["is_starting"]) for name, one in state.items()}
 
 
 def _difference(before: dict[str, Any], state: dict[str, Any]) -> Iterator[bytes]:
@@ -79,6 +84,7 @@ def _state(trace: ServedTrace) -> dict[str, Any]:
     with contextlib.suppress(TdbgError, OSError):
         trace.refresh()
         state |= trace.counted()
+    state["is_starting"] = trace.is_starting
     return state
 
 

@@ -7,19 +7,21 @@ import logging
 import socket
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from tdbg.errors import TdbgError
-from tdbg.web.api import Api
-from tdbg.web.guard import Guard, new_token
+from tdbg.web.api import Api, Link
+from tdbg.web.guard import Guard
 from tdbg.web.pages import Page
+from tdbg.web.tokens import forget, new_token, token_of
 from tdbg.web.traces import Traces
 
 DEFAULT_PORT = 6010
+LOCAL = ("127.0.0.1", "localhost", "::1")
 _MOST_TRIED = 50  # ports
 
 
@@ -42,21 +44,23 @@ class _Handler(WSGIRequestHandler):
 
 class Server:
     """Listens as soon as it is made. ``port`` None: the first free one from DEFAULT_PORT on. ``framed``: the page may
-    be shown inside another, at ``frame_url``."""
+    be shown inside another, at ``frame_url``. ``allowed``: see Guard. Without ``framed`` a server has the token of the
+    last one at its port: pages that are still open go on."""
 
     def __init__(
         self,
         traces: Traces,
         host: str = "127.0.0.1",
         port: int | None = None,
-        token: str = "",
         framed: bool = False,
+        allowed: Collection[str] = (),
     ) -> None:
-        self.token = token or new_token()
         self.host = host
         self._server = _listen(host, DEFAULT_PORT if port is None else port)
         self.port = int(self._server.socket.getsockname()[1])
-        self._busy = _Busy(Guard(Page(Api(traces)), self.token, host, self.port, framed))
+        self.token = new_token() if framed or port == 0 else token_of(host, self.port)
+        api = Api(traces, link=Link(self.token, host in LOCAL))
+        self._busy = _Busy(Guard(Page(api), self.token, host, self.port, framed, allowed))
         self._server.app = self._busy
 
     @property
@@ -131,6 +135,7 @@ def _listen(host: str, port: int) -> BaseWSGIServer:
             if error.errno != errno.EADDRINUSE:
                 what = error.strerror or str(error)
                 raise TdbgError(f"this address cannot be listened on ({what}); give another --host or --port") from None
+            forget(host, tried)
             continue
         with listening:
             server = make_server(host, tried, _nothing, threaded=True, request_handler=_Handler, fd=listening.fileno())

@@ -27,12 +27,15 @@ from tdbg.query.tensor_listing import TensorListings
 from tdbg.query.timeline import Timeline
 from tdbg.query.trace import Trace
 from tdbg.query.trace_scene import TraceScene
+from tdbg.store.format import PROCESS_JSON, TRACE_JSON
+from tdbg.store.process import check_version
 from tdbg.web.route import Refused
 
 if TYPE_CHECKING:
     from tdbg.query.verdict import Verdict
 
 _LOOK_AGAIN = 0.4  # seconds
+_STARTING = 600.0  # seconds; a trace that no process wrote to in so long is empty
 _MOST_KEPT = 64  # answers to particular questions, whose keys are tuples
 _PATIENCE = 10  # a slow answer that took a second may be ten seconds old while the program runs
 
@@ -45,6 +48,10 @@ class _Kept:
     made: float
 
 
+class StartingError(TdbgError):
+    """Nothing was recorded yet, but something is about to be."""
+
+
 class ServedTrace:
     """``lock`` is held while its scenes are used."""
 
@@ -53,6 +60,7 @@ class ServedTrace:
         self.lock = threading.RLock()
         self.version = 0
         self._trace: Trace | None = None
+        self._is_gone = False  # it was there before
         self._scenes: dict[int, TraceScene] = {}
         self._listings: dict[int, TensorListings] = {}
         self._executions: dict[int, Executions] = {}
@@ -75,10 +83,17 @@ class ServedTrace:
         """TdbgError when it cannot be read; asked again, it is tried again."""
         with self.lock:
             if self._trace is None:
-                if not self.path.exists():
-                    raise TdbgError("nothing was recorded here yet; it is shown as soon as there is something")
-                self._trace = Trace.open(self.path)
+                if self._is_gone and not self.path.exists():
+                    raise TdbgError("this trace is gone; it is shown again when it is recorded anew")
+                if _is_starting(self.path):
+                    raise StartingError("this run is starting; it is shown as soon as something is recorded")
+                self._trace, self._is_gone = Trace.open(self.path), False
             return self._trace
+
+    @property
+    def is_starting(self) -> bool:
+        with self.lock:
+            return self._trace is None and not self._is_gone and _is_starting(self.path)
 
     def process(self, asked: int | None) -> int:
         """The one that is asked for, else that with the first bad value."""
@@ -189,7 +204,7 @@ class ServedTrace:
             self._looked = time.monotonic()
 
     def _forget(self) -> None:
-        self._trace = None
+        self._trace, self._is_gone = None, True
         for made in (
             self._scenes,
             self._listings,
@@ -334,10 +349,27 @@ def _age(path: Path) -> tuple[float, str]:
         return 0.0, path.name
 
 
+def _is_starting(path: Path) -> bool:
+    """Whether it is not there yet, or was made just now and no process has written to it."""
+    try:
+        if not path.is_dir():
+            return not path.exists()
+        is_fresh = time.time() - path.stat().st_mtime < _STARTING
+        inside = list(path.iterdir())
+        if (path / TRACE_JSON).exists():
+            check_version(path)
+        has_more = any(one.is_file() and one.name != TRACE_JSON for one in inside)
+        return is_fresh and not has_more and not any((folder / PROCESS_JSON).exists() for folder in inside)
+    except (OSError, TdbgError):
+        return False
+
+
 def reason(trace: ServedTrace) -> str:
-    """Why a trace cannot be read; "" when it can."""
+    """Why a trace cannot be read; "" when it can, or when it is about to be written."""
     try:
         trace.open()
+    except StartingError:
+        return ""
     except TdbgError as error:
         return str(error)
     return ""

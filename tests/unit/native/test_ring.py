@@ -327,9 +327,9 @@ def test_stacks_can_leave_out_the_innermost_frames(lib: Any) -> None:
 
 def test_calls_have_a_beginning_and_an_end_with_all_their_tensors(lib: Any) -> None:
     given, made = [tensor([0.0]) for _ in range(2 * INLINE_IDS + 3)], [tensor([0.0])]
-    call = lib.call_begin(4, 5, given)
+    call = lib.call_begin(4, 5, given, [])
     lib.call_end(call, 4, made)
-    failing = lib.call_begin(4, 5, [])
+    failing = lib.call_begin(4, 5, [], [])
     lib.call_end(failing, 4, None)
     rows = drained(lib)
     assert rows["kind"].tolist() == [EXECUTION, MORE, MORE, END, EXECUTION, FAILED]
@@ -347,7 +347,7 @@ def test_tensors_of_a_graph_belong_to_its_latest_call() -> None:
     set_mode(lib)
     lib.set_recording(True)
     array = np.array([1.0], np.float32)
-    outer, inner = lib.call_begin(0, 100, []), lib.call_begin(0, 200, [])
+    outer, inner = lib.call_begin(0, 100, [], []), lib.call_begin(0, 200, [], [])
     for graph, detached in ((100, False), (200, False), (300, False), (100, True)):
         lib.graph_tensor(0, 0, graph, 0, detached, array)
     for call in (inner, outer):

@@ -80,7 +80,8 @@ def test_names_of_what_the_runtime_renamed_or_made_part_of_another_op(tmp_path):
     with pytest.raises(TdbgError) as error:
         scene.seen("hidden/MatMul:0")
     assert str(error.value) == (
-        "hidden/MatMul:0 has no value of its own: TensorFlow made it a part of hidden/Relu (_FusedMatMul); look there"
+        "the value of hidden/MatMul:0 is not visible: TensorFlow computes it inside hidden/Relu (_FusedMatMul); "
+        "look there"
     )
 
 

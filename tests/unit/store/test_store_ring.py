@@ -30,7 +30,7 @@ assert lib.IS_NATIVE == int(os.environ["TDBG_NATIVE"])
 recorder = Recorder(make_config(output=sys.argv[1], ring={capacity}), lib, {{}})
 lib.set_recording(True)
 lib.push_rows(0, {rows})
-call = lib.call_begin(1, 2, [])
+call = lib.call_begin(1, 2, [], [])
 lib.push_rows(3, 5)
 lib.call_end(call, 1, [])
 {then}

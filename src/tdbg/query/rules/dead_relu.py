@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tdbg.query.rules import Finding, rule
+from tdbg.query.rules.sick_layers import reason_for
 from tdbg.query.rules.training import Training
 
 _STEPS, _FEWEST_ELEMENTS = 5, 8
@@ -28,4 +29,5 @@ def dead_relu(training: Training) -> Iterator[Finding]:
             name, count = training.name(series.place.node), int(seen.elements[-1])
             text = f"{name} is all zeros ({count:,} of {count:,}) from step {since} to step {seen.step[-1]}"
             before = [f"it was alive until step {alive[-1]}"] if alive else ["it was never alive"]
-            yield Finding(series.place.node, since, text, tuple(before))
+            reason = reason_for(training, series.place.node, since)
+            yield Finding(series.place.node, since, text, (*before, *reason.evidence), reason.frame)

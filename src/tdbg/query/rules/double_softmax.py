@@ -1,11 +1,14 @@
-"""A softmax of what is a softmax already."""
+"""A softmax of what is a softmax already; a sigmoid of what is a sigmoid."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from tdbg.query.rules import Finding, rule
+from tdbg.query.rules.series import Node
 from tdbg.query.rules.training import SOFTMAX_LOSSES, Training
+
+_STEPS_INSIDE = ("Exp", "Neg", "Abs", "Select", "SelectV2")
 
 
 @rule(
@@ -23,4 +26,26 @@ def double_softmax(training: Training) -> Iterator[Finding]:
                 text = f"{kind} is given the output of {training.name(node)}, not logits"
                 frame = training.frame(node)
                 made = f"{frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame else "the program"
-                yield Finding(reader, int(series.step[0]), text, (f"the first softmax is made by {made}",))
+                # Where a library's loss or layer takes it, the line to change is that of the first.
+                line = training.made_at(node) if training.lines.is_of_library(training.op(reader)) else None
+                yield Finding(reader, int(series.step[0]), text, (f"the first softmax is made by {made}",), line)
+    for node in training.flow.nodes():
+        is_entropy = training.op(node).type == "Log1p" and node.op in training.differentiated
+        sigmoid = _sigmoid_inside(training, node) if is_entropy else None
+        if sigmoid is not None:
+            text = f"a cross-entropy of logits is given the output of {training.name(sigmoid)}, not logits"
+            yield Finding(node, int(min(training.steps, default=0)), text, (), training.made_at(sigmoid))
+
+
+def _sigmoid_inside(training: Training, node: Node, depth: int = 0) -> Node | None:
+    """``log1p(exp(-abs(x)))``, where x is a sigmoid: how TensorFlow computes a sigmoid's cross-entropy."""
+    for places in training.flow.inputs(node):
+        for place in places:
+            kind = "" if place.is_given else training.op(place.node).type
+            if kind == "Sigmoid" and depth > 1:
+                return place.node
+            if kind in _STEPS_INSIDE and depth < 4:
+                found = _sigmoid_inside(training, place.node, depth + 1)
+                if found is not None:
+                    return found
+    return None

@@ -33,7 +33,8 @@ def exploding_gradient(training: Training) -> Iterator[Finding]:
             text = (
                 f"the gradient of {layer.name} grew from rms {usual:.2g} to {rms[-1]:.2g} at step {gradient.step[-1]}"
             )
-            yield Finding(layer.node, since, text, (f"its weight has rms {weight.rms[-1]:.2g}",))
+            evidence = f"its weight has rms {weight.rms[-1]:.2g}"
+            yield Finding(layer.node, since, text, (evidence,), training.lines.optimizer())
         elif (rms > _HUGE * weight.rms).all() and (weight.rms > 0).all():
             text = f"the gradient of {layer.name} has rms {rms[-1]:.2g}, and its weight {weight.rms[-1]:.2g}"
             yield Finding(layer.node, int(gradient.step[0]), text, ("so it was from the first step on",))

@@ -8,10 +8,12 @@ import numpy as np
 
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Node, Series
+from tdbg.query.rules.sick_layers import reason_for
 from tdbg.query.rules.training import LAYER_OPS, Training
 
 _STEPS = 5
 _LEAST_SLOPE = {"Sigmoid": 0.0025, "Tanh": 0.01}  # one hundredth of the steepest
+_AT_ONCE = 5  # times as much is too little when training begins so: nothing was learned yet that could ask for it
 
 
 @rule(
@@ -27,12 +29,16 @@ def saturated_activation(training: Training) -> Iterator[Finding]:
         if seen is None or len(seen) < _STEPS or node.op not in training.differentiated:
             continue
         kind = training.op(node).type
-        slope = mean_slope(kind, seen)[-_STEPS:]
+        slopes = mean_slope(kind, seen)
+        slope, least = slopes[-_STEPS:], _LEAST_SLOPE[kind]
+        begins_so = (slopes < _AT_ONCE * least).all() and bool(seen.step[0] <= training.steps[0] + 1)
         # The last sigmoid of a classifier that is sure of itself is as it should be.
-        if (slope < _LEAST_SLOPE[kind]).all() and _feeds_a_layer(training, node):
+        if ((slope < least).all() or begins_so) and _feeds_a_layer(training, node):
             text = f"{training.name(node)} is saturated: its mean slope is {slope[-1]:.2g} of at most {_most(kind)}"
             evidence = f"mean {seen.mean[-1]:.4g}, std {seen.std[-1]:.4g} at step {seen.step[-1]}"
-            yield Finding(node, int(seen.step[-_STEPS]), text, (evidence,))
+            since = int(seen.step[0] if begins_so else seen.step[-_STEPS])
+            reason = reason_for(training, node, since)
+            yield Finding(node, since, text, (evidence, *reason.evidence), reason.frame)
 
 
 def mean_slope(kind: str, seen: Series) -> np.ndarray:

@@ -69,6 +69,10 @@ class Series:
         arrays = (getattr(self, name)[-count:] for name in _ARRAYS)
         return Series(self.place, self.dtype, self.shape, *arrays)
 
+    def first(self, count: int) -> Series:
+        arrays = (getattr(self, name)[:count] for name in _ARRAYS)
+        return Series(self.place, self.dtype, self.shape, *arrays)
+
 
 _ARRAYS = ("step", *_SUMS, "min", "max", "mean", "std")
 

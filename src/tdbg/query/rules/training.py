@@ -14,6 +14,8 @@ from tdbg.model import DType, Frame, Phase
 from tdbg.query.program import Op, Program
 from tdbg.query.rows import Rows
 from tdbg.query.rules.flow import Flow
+from tdbg.query.rules.layer_lines import LayerLines
+from tdbg.query.rules.losses import find_losses
 from tdbg.query.rules.series import Node, Place, Sample, Series, choose_windows, read_sample
 from tdbg.store.reader import Trace
 
@@ -63,6 +65,14 @@ class Training:
 
     def frame(self, node: Node) -> Frame | None:
         return self.program.user_frame(self.program.ops[node.op])
+
+    @cached_property
+    def lines(self) -> LayerLines:
+        return LayerLines(self.program)
+
+    def made_at(self, node: Node) -> Frame | None:
+        """The line that makes the layer of a node; the node's own, when the user wrote it."""
+        return self.lines.of(self.op(node))
 
     def op(self, node: Node) -> Op:
         return self.program.ops[node.op]
@@ -125,18 +135,16 @@ class Training:
 
     @cached_property
     def loss(self) -> Series | None:
-        """The last scalar of the forward pass that was differentiated; None when several graphs train."""
-        scalars = [
+        """What was differentiated; None when that is several tensors, or not in all of the last steps."""
+        found = find_losses(self._rows, self.program, self.process)
+        if len(found) != 1:
+            return None
+        series = [
             series
             for series in self.outputs()
-            if series.place.node.op in self.differentiated and np.all(series.elements == 1) and self.dims(series) == ()
+            if series.place.node.op in found[0].ops and series.place.slot == found[0].slot
         ]
-        found: dict[int, Series] = {}
-        for series in scalars:
-            graph = self.op(series.place.node).graph
-            if graph not in found or series.place.node > found[graph].place.node:
-                found[graph] = series
-        return next(iter(found.values())) if len(found) == 1 else None
+        return max(series, key=lambda one: (len(one), one.place.node)) if series else None
 
     @cached_property
     def reads(self) -> dict[tuple[str, int], Series]:
@@ -163,7 +171,7 @@ class Training:
     def layers(self) -> list[Layer]:
         """In the order of the program."""
         found = []
-        nodes = {series.place.node for series in self.outputs(*LAYER_OPS)}
+        nodes = {series.place.node for series in self.outputs(*LAYER_OPS)} | self._inner_layers
         for node in sorted(nodes):
             inputs = self.flow.inputs(node)
             for at, places in enumerate(inputs):
@@ -175,6 +183,21 @@ class Training:
                     gradient = self._gradient(node, series, others)
                     found.append(Layer(node, variable, self._layer_name(node), others, series, gradient, update))
         return found
+
+    @property
+    def _inner_layers(self) -> set[Node]:
+        """Products that the runtime fused with what follows them: their own values cannot be seen."""
+        ran = {self.op(place.node).graph for place in self.sample.series} - {-1}
+        ops = self.program.ops.values()
+        return {
+            Node(op.number, 0)
+            for op in ops
+            if op.graph in ran and op.type in LAYER_OPS and op.phase == Phase.FORWARD and not op.observed
+        }
+
+    @cached_property
+    def layer_of(self) -> dict[Node, Layer]:
+        return {layer.node: layer for layer in self.layers}
 
     def _weight(self, places: tuple[Place, ...]) -> tuple[tuple[str, int], Series] | None:
         for place in places:
@@ -228,20 +251,35 @@ class Training:
 
     @cached_property
     def created_variables(self) -> dict[tuple[str, int], Created]:
-        """Where each variable was made, by eager code; without those that were given another value later, by loading
-        for one."""
+        """Where each variable was made, by eager code or for a Session; without those that were given another value
+        later, by loading for one."""
         found = self._rows.query(
             "SELECT e.inputs[1], min(e.op) FROM executions e JOIN ops o USING (process, op) WHERE o.graph < 0 AND "
             f"o.type = 'AssignVariableOp' AND process = {self.process} GROUP BY 1 HAVING count(*) = 1 "
             f"AND min(o.phase) = {int(Phase.OTHER)}"
         )
-        made = {}
+        made = self._made_for_sessions()
         for handle, number in found:
             op = self.program.ops[number]
             frame = self.program.user_frame(op)
             is_of_layer = any(call.function.endswith("add_weight") for call in self.program.stack(op.stack))
             if frame is not None:
                 made["handle", handle] = Created(frame, is_of_layer)
+        return made
+
+    def _made_for_sessions(self) -> dict[tuple[str, int], Created]:
+        ops = self.program.ops.values()
+        if any(op.type.startswith("Restore") for op in ops):  # which of them were loaded is not told
+            return {}
+        made = {}
+        for op in ops:
+            variable = self.flow.variable(Node(op.number, 0)) if op.type == "ReadVariableOp" and op.graph >= 0 else None
+            holder = self.program.ops.get(op.inputs[0][0]) if op.inputs else None
+            if variable is not None and holder is not None and holder.type in ("VarHandleOp", "ReadVariableOp"):
+                frame = self.program.user_frame(holder)
+                is_of_layer = any(call.function.endswith("add_weight") for call in self.program.stack(holder.stack))
+                if frame is not None:
+                    made[variable] = Created(frame, is_of_layer)
         return made
 
     def shape_of_input(self, node: Node, at: int) -> tuple[int, ...] | None:

@@ -36,8 +36,8 @@ def update_ratio(training: Training) -> Iterator[Finding]:
         numbers = f"update rms {update.rms[-1]:.2g}, weight rms {weight.rms[-1]:.2g} at step {update.step[-1]}"
         if (ratio > _LARGEST).all() and weight.rms[-1] > 0 and weight.elements[-1] >= FEWEST_ELEMENTS:
             text = f"each step changes the weight of {layer.name} by {ratio[-1]:.0%} of its size"
-            yield Finding(layer.node, int(update.step[-LAST]), text, (numbers,))
+            yield Finding(layer.node, int(update.step[-LAST]), text, (numbers,), training.lines.optimizer())
         elif DType(weight.dtype) not in HALF and is_lost(update, weight):
             kind = DType(weight.dtype).label
             text = f"updates of {layer.name} are {ratio[-1]:.1g} of its weight: {kind} rounds them away"
-            yield Finding(layer.node, int(update.step[-LAST]), text, (numbers,))
+            yield Finding(layer.node, int(update.step[-LAST]), text, (numbers,), training.lines.optimizer())

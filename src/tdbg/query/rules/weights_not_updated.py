@@ -35,13 +35,39 @@ def weights_not_updated(training: Training) -> Iterator[Finding]:
         if gradient is not None and (gradient.rms[-_STEPS:] > 0).all():
             if _is_rounded_away(training, layer, weight):
                 continue  # another rule's story: it is trained, by too little
-            frame = None if layer.variable in training.writes else _made_to_train(training, layer)
+            is_written = layer.variable in training.writes
+            made = None if is_written else _made_to_train(training, layer)
+            frame = training.lines.optimizer() if is_written else _trained_at(training, layer) or made
             text = f"{last}, although it has a gradient"
-            yield Finding(layer.node, int(weight.step[0]), text, _why(training, layer), frame)
+            evidence = (*_why(training, layer), *_made_text(made))
+            yield Finding(layer.node, int(weight.step[0]), text, evidence, frame)
         elif gradient is None and _is_used_in_training(training, layer.node):
-            frame = _made_to_train(training, layer)
-            if frame is not None:
-                yield Finding(layer.node, int(weight.step[0]), f"{last}: {_no_gradient(training, layer)}", (), frame)
+            made = _made_to_train(training, layer)
+            if made is not None:
+                frame = _cut_at(training, layer) or _trained_at(training, layer) or made
+                text = f"{last}: {_no_gradient(training, layer)}"
+                yield Finding(layer.node, int(weight.step[0]), text, _made_text(made), frame)
+
+
+def _trained_at(training: Training, layer: Layer) -> Frame | None:
+    """The only line that changes other weights: what it is given leaves this one out."""
+    nodes = [node for other in training.layers for node in training.writes.get(other.variable, ())]
+    found = {frame for node in nodes if (frame := training.frame(node)) is not None}
+    return next(iter(found)) if len(found) == 1 and layer.variable not in training.writes else None
+
+
+def _cut_at(training: Training, layer: Layer) -> Frame | None:
+    """Where a stop_gradient stands behind the layer."""
+    for node in training.flow.nodes():
+        if training.op(node).type == "StopGradient":
+            behind = {place.node for places in training.flow.inputs(node) for place in places if not place.is_given}
+            if any(layer.node in training.flow.ancestors(one) for one in behind):
+                return training.frame(node)
+    return None
+
+
+def _made_text(made: Frame | None) -> tuple[str, ...]:
+    return (f"it is made at {made.file.rsplit('/', 1)[-1]}:{made.line}",) if made is not None else ()
 
 
 def _is_rounded_away(training: Training, layer: Layer, weight: Series) -> bool:
@@ -84,13 +110,14 @@ def _is_used_in_training(training: Training, node: Node) -> bool:
 def _made_to_train(training: Training, layer: Layer) -> Frame | None:
     """The user's own line that makes the variable, unless the program says that it stays as it is, or loads it."""
     made = training.created_variables.get(layer.variable)
-    if made is None:
+    if made is None and not training.lines.is_of_library(training.op(layer.node)):
         return None
-    if made.is_of_layer:
+    if made is None or made.is_of_layer:
         is_frozen = any(_FROZEN.search(text) for text in training.program.sources())
-        return None if is_frozen or not _learns(training) else made.frame
+        return None if is_frozen or not _learns(training) else training.made_at(layer.node)
     text = training.program.statement_text(made.frame)
-    return made.frame if "Variable(" in text and "trainable" not in text else None
+    is_variable = "Variable(" in text or "get_variable(" in text
+    return made.frame if is_variable and "trainable" not in text and _learns(training) else None
 
 
 def _learns(training: Training) -> bool:

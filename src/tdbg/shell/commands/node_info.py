@@ -70,6 +70,8 @@ def _what(node: Node) -> Iterator[Line]:
     yield (Span("Node "), Span(node.name, "title"))
     yield ()
     facts = [("Op", node.op_type, "op"), ("Device", node.device, ""), ("Written as", node.written_as, "")]
+    if node.part_of:
+        facts.append(("Value", f"not visible: TensorFlow computes it inside {node.part_of}", ""))
     facts += [("Function", node.graph, ""), ("Phase", node.phase, "")]
     for label, value, style in facts:
         if value:
@@ -157,6 +159,7 @@ def _data(node: Node, args: Namespace, seen: Sequence[Seen]) -> dict:
         "op_type": node.op_type,
         "device": node.device,
         "written_as": node.written_as,
+        "part_of": node.part_of,
         "function": node.graph,
         "phase": node.phase,
         "inputs": edges(node.inputs),

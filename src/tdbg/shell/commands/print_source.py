@@ -66,12 +66,17 @@ class Command(command.Command):
             raise TdbgError("-m (--max_elements_per_line) must be 1 or more")
         lines = shell.scene.source(given.source_file_path)
         _check_line("-b (--line_begin)", given.line_begin, lines)
-        shown = [*_annotated(lines, given)]
+        shown = [*_without_text(lines), *_annotated(lines, given)]
         data = [
             {"line": line.number, "text": line.text, "nodes": list(line.nodes), "tensors": list(line.tensors)}
             for line in lines[given.line_begin - 1 :]
         ]
         return Result([Text(shown, data)], menu=[Span("list_source", link="ls")])
+
+
+def _without_text(lines: Sequence[SourceLine]) -> Iterator[Line]:
+    if lines and not any(line.text for line in lines):
+        yield (Span("The text of this file was not recorded; these are the lines that made nodes.", "dim"),)
 
 
 def _asks_for_times(shell: command.Context, words: Sequence[str]) -> bool:

@@ -12,12 +12,15 @@ import os
 import sys
 import tempfile
 
+from tdbg.store.own_files import out_of_the_way
+
 
 class Printed:
     """Catches those of descriptors 1 and 2 that are terminals. ``terminal`` is the descriptor to draw on."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+        with tempfile.TemporaryFile(buffering=0) as file:
+            self._file = os.fdopen(out_of_the_way(os.dup(file.fileno())), "w+b", buffering=0)
         self._kept: dict[int, int] = {}
         self.terminal = -1
 
@@ -26,7 +29,7 @@ class Printed:
         fcntl.fcntl(self.file, fcntl.F_SETFL, fcntl.fcntl(self.file, fcntl.F_GETFL) | os.O_APPEND)
         for descriptor in (1, 2):
             if os.isatty(descriptor):
-                self._kept[descriptor] = os.dup(descriptor)
+                self._kept[descriptor] = out_of_the_way(os.dup(descriptor))
                 os.dup2(self.file, descriptor)
         self.terminal = self._kept.get(1, self._kept.get(2, -1))
         return self
@@ -48,12 +51,15 @@ class Printed:
     def __exit__(self, *exc: object) -> None:
         _flush()
         for descriptor, kept in self._kept.items():
-            os.dup2(kept, descriptor)
+            with contextlib.suppress(OSError):  # the program may have closed it
+                os.dup2(kept, descriptor)
         with contextlib.suppress(OSError):  # the terminal may be gone
             self._give_back()
         for kept in self._kept.values():
-            os.close(kept)
-        self._file.close()
+            with contextlib.suppress(OSError):
+                os.close(kept)
+        with contextlib.suppress(OSError):
+            self._file.close()
 
     def _give_back(self) -> None:
         at = 0

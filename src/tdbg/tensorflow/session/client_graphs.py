@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from tensorflow.python.framework import func_graph, ops
@@ -24,6 +24,7 @@ class ClientOp(NamedTuple):
     stack: int
     phase: Phase
     forward: int  # the number of the op that it differentiates
+    graph: Callable[[], Any]  # a weak reference
 
 
 class ClientGraphs:
@@ -35,6 +36,7 @@ class ClientGraphs:
         self._ops: weakref.WeakKeyDictionary[Any, dict[str, ClientOp]] = weakref.WeakKeyDictionary()
         self._owned: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
         self._functions: dict[str, dict[str, ClientOp]] = {}
+        self.targets: dict[int, tuple[int, int]] = {}  # ClientOp.number -> slot, for how many variables
 
     def owns(self, graph: Any) -> bool:
         """Whether a Session runs it. Functions of datasets run apart and have observers of their own."""
@@ -42,14 +44,23 @@ class ClientGraphs:
             return isinstance(graph, ops.Graph)
         found = self._owned.get(graph)
         if found is None:
-            found = self._owned[graph] = _is_in_session_graph(graph) and not ops.executing_eagerly_outside_functions()
+            found = self._owned[graph] = self._is_in_session_graph(graph)
         return found
+
+    def _is_in_session_graph(self, graph: Any) -> bool:
+        """Not a dataset's, and not of a SavedModel that is loaded, which is done in a graph that stays empty."""
+        outer = graph.outer_graph
+        if outer is None or "Dataset_" in (graph.name or ""):
+            return False
+        if isinstance(outer, func_graph.FuncGraph):  # what is around a function in a function, TensorFlow does not tell
+            return self.owns(outer)
+        return outer.version > 0 and not ops.executing_eagerly_outside_functions()
 
     def created(self, graph: Any, op_type: str, name: str, stack: int, forward: int) -> None:
         """An op was made: this is told while its stack is at hand."""
         info = self._sources.info(stack)
         phase = Phase.UPDATE if writes_variable(op_type) and info.phase is None else (info.phase or Phase.FORWARD)
-        made = ClientOp(next(self._numbers), name, op_type, stack, phase, forward)
+        made = ClientOp(next(self._numbers), name, op_type, stack, phase, forward, weakref.ref(graph))
         self._ops.setdefault(graph, {})[name] = made
 
     def finished(self, name: str, graph: Any) -> None:
@@ -74,6 +85,12 @@ class ClientGraphs:
         known = self._functions.get(function) or self._functions.get(function.split("_rewritten")[0], {})
         return known.get(name) or known.get(name.rpartition("_")[0])
 
+    def target(self, tensor: Any, variables: int) -> None:
+        """A gradient is taken of a tensor."""
+        number = self.number(tensor.op)
+        if number >= 0 and variables >= self.targets.get(number, (0, 0))[1]:
+            self.targets[number] = tensor.value_index, variables
+
     def number(self, op: Any) -> int:
         found = self.op(op.graph, op.name)
         return found.number if found is not None else -1
@@ -92,15 +109,6 @@ def behind(fetched: Iterable[Any], fed: set[str]) -> list[Any]:
                 seen.add(before.name)
                 waiting.append(before)
     return found
-
-
-def _is_in_session_graph(graph: Any) -> bool:
-    """Not a dataset's, and not of a SavedModel that is loaded, which is done in a graph that stays empty."""
-    while isinstance(graph, func_graph.FuncGraph):
-        if "Dataset_" in (graph.name or ""):
-            return False
-        graph = graph.outer_graph
-    return graph is not None and graph.version > 0
 
 
 def _frames(op: Any) -> list[tuple[str, int, str]]:

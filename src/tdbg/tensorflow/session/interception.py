@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.client import session as sessions
+from tensorflow.python.eager import context
 
 from tdbg.capture import faults
 from tdbg.tensorflow.session.debug_nodes import PREFIXES, take_out
@@ -26,6 +28,7 @@ class Interception:
     def install(self) -> None:
         self._is_on = True
         self._runs.start()
+        self._replace("__init__", self._wrap_init)
         self._replace("_do_run", self._wrap_do_run)
         self._replace("run", self._wrap_run)
         self._replace("make_callable", self._wrap_make_callable)
@@ -48,6 +51,24 @@ class Interception:
         setattr(sessions.BaseSession, name, ours)
         self._originals.append((name, original, ours))
 
+    def _wrap_init(self, original: Any) -> Any:
+        """A Session that is made while recording puts the bodies of functions that have side effects into its graph, as
+        it does those of others, and as TensorFlow 2 does both. Else nothing of them could be seen."""
+
+        def __init__(session: Any, target: str = "", graph: Any = None, config: Any = None) -> None:
+            ours = None
+            if self._is_on and not target:
+                with faults.guard("making a Session"):
+                    ours = _with_inlining(config)
+            original(session, target, graph, config if ours is None else ours)
+            if ours is not None:  # what the program reads of it is its own
+                plain = config if config is not None else context.context().config
+                session._config.graph_options.optimizer_options.do_function_inlining = (
+                    plain.graph_options.optimizer_options.do_function_inlining
+                )
+
+        return __init__
+
     def _wrap_do_run(self, original: Any) -> Any:
         def _do_run(
             session: Any,
@@ -59,23 +80,28 @@ class Interception:
             run_metadata: Any,
         ) -> Any:
             run: Run | None = None
-            if self._is_on:
-                with faults.guard("recording a Session's run"):
-                    self._on_this_thread()
-                    run = self._runs.begins(session, handle, target_list, fetch_list, feed_dict, options)
-            if run is None:
-                return original(session, handle, target_list, fetch_list, feed_dict, options, run_metadata)
+            begun: list[int] = []
             results, error = None, None
             try:
-                results = original(session, handle, target_list, fetch_list, feed_dict, run.options, run_metadata)
-                return results
-            except BaseException as raised:
-                error = raised
+                if self._is_on:
+                    with faults.guard("recording a Session's run"):
+                        self._on_this_thread()
+                        run = self._runs.begins(session, handle, target_list, fetch_list, feed_dict, options, begun)
+                if run is None:
+                    return original(session, handle, target_list, fetch_list, feed_dict, options, run_metadata)
+                try:
+                    results = original(session, handle, target_list, fetch_list, feed_dict, run.options, run_metadata)
+                    return results
+                except BaseException as raised:
+                    error = raised
+                    raise
+                finally:
+                    self._last.run = run
+                    with faults.guard("recording the end of a Session's run"):
+                        self._runs.ends(run, results, error)
+            except BaseException:
+                self._runs.lost(begun)
                 raise
-            finally:
-                self._last.run = run
-                with faults.guard("recording the end of a Session's run"):
-                    self._runs.ends(run, results, error)
 
         return _do_run
 
@@ -136,6 +162,18 @@ class _Callable:
         options = self._options if self._options.ByteSize() else None
         results = self._session.run([self._fetches, targets], feeds, options, kwargs.get("run_metadata"))
         return results[0]
+
+
+def _with_inlining(config: Any) -> Any:
+    """A copy; None where there is nothing to change, or TensorFlow is to say what is wrong with it."""
+    if config is None:
+        config = context.context().config
+    if not isinstance(config, config_pb2.ConfigProto):
+        return None
+    ours = config_pb2.ConfigProto()
+    ours.CopyFrom(config)
+    ours.graph_options.optimizer_options.do_function_inlining = True
+    return ours
 
 
 def _has_watches(options: Any) -> bool:

@@ -6,9 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tensorflow.core.framework import node_def_pb2
+
 from tdbg.frames import is_user_file
-from tdbg.model import Frame, ProfiledNode
+from tdbg.model import TOGETHER, Frame, ProfiledNode
 from tdbg.tensorflow.session.matching import fed_name
+from tdbg.tensorflow.session.source_lines import UserOps
 
 _LABEL = re.compile(r"(?:\[[^\]]*\]\s*)?.* = (?P<type>\w+)\(")
 _OF_DEVICE = re.compile(r":\w+$")  # what devices put behind a node's name: ``MatMul:MatMul``
@@ -36,11 +39,19 @@ def record_profile(
 
 
 def _measured(run_metadata: Any, graph: Any) -> Iterator[tuple[tuple[str, str, str, int, int, int], Any]]:
-    """(node, type, device, start, op time, exec time) and the op that the user made, if it can be told."""
+    """(node, type, device, start, op time, exec time) and the op that the user made, if it can be told. Ops that
+    TensorFlow computed as one have one time: ``MatMul+AddV2+Relu``."""
     found = [(stats, device.device) for device in run_metadata.step_stats.dev_stats for stats in device.node_stats]
+    user_ops = UserOps(graph) if graph is not None else None
+    names = {_OF_DEVICE.sub("", stats.node_name) for stats, _ in found}
+    names |= {fed[0] for fed in map(fed_name, names) if fed}
     for stats, device in sorted(found, key=lambda one: _ns(one[0], "all_start")):
         op, is_same = _op_of(graph, stats.node_name)
-        op_type = op.type if op is not None and is_same else _type_in(stats.timeline_label)
+        op_type = _type_in(stats.timeline_label)
+        if op is not None and user_ops is not None and is_same:
+            node = node_def_pb2.NodeDef(name=op.name, op=op_type or op.type)
+            parts = user_ops.parts(node, names) if op_type[:1] == "_" else []
+            op_type = TOGETHER.join([part.op.type for part in reversed(parts)] or [op.type])
         op_time = _ns(stats, "op_end_rel") - _ns(stats, "op_start_rel")
         times = (_ns(stats, "all_start"), op_time, _ns(stats, "all_end_rel"))
         yield (stats.node_name, op_type, device, *times), op

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -13,7 +14,7 @@ from tdbg.scene import Edge, Node
 from tdbg.tensorflow.attributes import plain
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir
 from tdbg.tensorflow.session.dump_graphs import PartitionGraph
-from tdbg.tensorflow.session.matching import fed_name
+from tdbg.tensorflow.session.matching import Given, Part, Written, fed_name
 from tdbg.tensorflow.session.source_lines import UserOps, frames_of, line_text
 
 
@@ -58,6 +59,7 @@ class RuntimeNodes:
         self._makers: dict[str, Any] = {}
         self._words: dict[str, tuple[set[str], set[str]]] = {}
         self._partitions: list[PartitionGraph] = list(dump._graphs.values())
+        self._parts: dict[str, list[Part]] = {}
 
     @cached_property
     def _places(self) -> dict[str, tuple[PartitionGraph, str]]:
@@ -73,10 +75,27 @@ class RuntimeNodes:
 
     @cached_property
     def _all_names(self) -> frozenset[str]:
-        return frozenset(name for partition in self._partitions for name in partition.edges.op_types)
+        return frozenset(name for own in self._runtime_names() for name in (own, shown_name(own)))
+
+    @cached_property
+    def _fused(self) -> dict[str, list[Written]]:
+        """The nodes that compute several of the program's ops at once, by the runtime's name: those ops, the last one
+        first, and what each reads."""
+        found = {}
+        for name in self._runtime_names():
+            given = [Given(edge.node, edge.slot) for edge in self._given(name)] if self._parts_of(name) else []
+            written = self.user_ops.as_written(self._proto(name), self._parts_of(name), given) if given else []
+            if written:
+                found[name] = written
+        return found
+
+    @cached_property
+    def _wholes(self) -> dict[str, tuple[str, Written]]:
+        """The node that a part is computed by, and the part."""
+        return {one.part.name: (name, one) for name, written in self._fused.items() for one in written[1:]}
 
     def names(self) -> list[str]:
-        return list(dict.fromkeys(shown_name(name) for name in self._runtime_names()))
+        return list(dict.fromkeys([*map(shown_name, self._runtime_names()), *self._wholes]))
 
     def _runtime_names(self) -> Iterator[str]:
         for partition in self._partitions:
@@ -85,7 +104,7 @@ class RuntimeNodes:
     def node(self, name: str) -> Node | None:
         place = self._places.get(name)
         if place is None:
-            return None
+            return self._part(name)
         partition, runtime_name = place
         edges, proto = partition.edges, self._proto(runtime_name)
         op = self.user_ops.of(proto)
@@ -93,50 +112,91 @@ class RuntimeNodes:
             shown_name(runtime_name),
             self.op_type(runtime_name),
             partition.device,
-            [self._edge(*split_element(element)) for element in edges.inputs[runtime_name]],
+            self._inputs(runtime_name),
             [self._edge(before, -1) for before in edges.control_inputs[runtime_name]],
             list(self._recipients(partition, runtime_name)),
             [self._edge(after, -1) for after in edges.control_recipients[runtime_name]],
-            _texts(proto.attr),
+            _texts(proto.attr) | ({"_computed_by": proto.op} if runtime_name in self._fused else {}),
             _stack(op) if op is not None else (),
-            written_as=", ".join(self.stands_for(runtime_name)),
+            written_as=", ".join(f"{part.name} ({part.op.type})" for part in self._parts_of(runtime_name)),
         )
+
+    def _part(self, name: str) -> Node | None:
+        """An op of the program that is computed inside another."""
+        if name not in self._wholes:
+            return None
+        whole, (part, reads) = self._wholes[name]
+        readers = [other.part for other in self._fused[whole] if (name, 0) in other.reads]
+        return Node(
+            name,
+            part.op.type,
+            self._places[whole][0].device,
+            self._read(whole, reads),
+            [],
+            [Edge(reader.name, 0, reader.op.type) for reader in readers],
+            [],
+            _texts(self.user_ops.attributes(part.op)),
+            _stack(part.op),
+            part_of=self.part_of(name),
+        )
+
+    def part_of(self, name: str) -> str:
+        """The node that computes an op as a part of itself, with its type; "": none does."""
+        whole = self._wholes[name][0] if name in self._wholes else ""
+        return f"{whole} ({self.op_type(whole)})" if whole else ""
+
+    def parts_like(self, name: re.Pattern[str], op_type: re.Pattern[str]) -> dict[str, str]:
+        """The parts that match, and what each is computed inside."""
+        found = {part: one.part.op.type for part, (_, one) in self._wholes.items() if name.match(part)}
+        return {part: self.part_of(part) for part, kind in found.items() if op_type.match(kind)}
+
+    def _inputs(self, runtime_name: str) -> list[Edge]:
+        written = self._fused.get(runtime_name)
+        return self._read(runtime_name, written[0].reads) if written else self._given(runtime_name)
+
+    def _given(self, runtime_name: str) -> list[Edge]:
+        edges = self._places[runtime_name][0].edges
+        return [self._edge(*split_element(element)) for element in edges.inputs[runtime_name]]
+
+    def _read(self, whole: str, reads: list[tuple[str, int] | int]) -> list[Edge]:
+        given = self._given(whole)
+        return [given[read] if isinstance(read, int) else self._edge(*read) for read in reads]
 
     def maker(self, name: str) -> Any:
         """The tf.Operation that a node came from, or None."""
         if name not in self._makers:
             place = self._places.get(name)
-            self._makers[name] = self.user_ops.of(self._proto(place[1])) if place else None
+            inner = self._wholes[name][1].part.op if not place and name in self._wholes else None
+            self._makers[name] = self.user_ops.of(self._proto(place[1])) if place else inner
         return self._makers[name]
 
     def op_type(self, runtime_name: str) -> str:
         """The type as the program wrote it where that is another word for the same."""
         if runtime_name not in self._types:
-            place = self._places.get(runtime_name)
-            self._types[runtime_name] = self.user_ops.type_of(self._proto(place[1])) if place else "?"
+            place, inner = self._places.get(runtime_name), None
+            if place is None and runtime_name in self._wholes:
+                inner = self._wholes[runtime_name][1].part.op.type
+            self._types[runtime_name] = self.user_ops.type_of(self._proto(place[1])) if place else inner or "?"
         return self._types[runtime_name]
-
-    def stands_for(self, runtime_name: str) -> list[str]:
-        """The ops of the program that became this node, where it is not what was written."""
-        return [op.name for op in self._absorbed(runtime_name)]
 
     def words(self, runtime_name: str) -> tuple[set[str], set[str]]:
         """All names and all types by which a node can be found."""
         if runtime_name not in self._words:
             place = self._places.get(runtime_name)
-            absorbed = self._absorbed(runtime_name)
-            names = {runtime_name, shown_name(runtime_name), *(op.name for op in absorbed)}
-            types = {self.op_type(runtime_name), *(op.type for op in absorbed)}
+            parts = self._parts_of(runtime_name)
+            names = {runtime_name, shown_name(runtime_name), *(part.name for part in parts)}
+            types = {self.op_type(runtime_name), *(part.op.type for part in parts)}
             self._words[runtime_name] = names, types | {self._proto(place[1]).op} if place else types
         return self._words[runtime_name]
 
-    def _absorbed(self, runtime_name: str) -> list[Any]:
-        place = self._places.get(runtime_name)
-        proto = self._proto(place[1]) if place else None
-        if proto is None or self.user_ops.type_of(proto) != proto.op:
-            return []
-        found = self.user_ops.absorbed(proto, self._all_names)
-        return [op for op in found if op.name != runtime_name or len(found) > 1]
+    def _parts_of(self, runtime_name: str) -> list[Part]:
+        if runtime_name not in self._parts:
+            place = self._places.get(runtime_name)
+            proto = self._proto(place[1]) if place else None
+            found = self.user_ops.parts(proto, self._all_names) if proto is not None else []
+            is_itself = len(found) == 1 and found[0].name == runtime_name
+            self._parts[runtime_name] = [] if is_itself else found
+        return self._parts[runtime_name]
 
     def _proto(self, runtime_name: str) -> Any:
         partition, name = self._places[runtime_name]
@@ -148,10 +208,12 @@ class RuntimeNodes:
 
     def _recipients(self, partition: PartitionGraph, name: str) -> Iterator[Edge]:
         for recipient in dict.fromkeys(partition.edges.recipients[name]):
-            for element in dict.fromkeys(partition.edges.inputs[recipient]):
-                source, slot = split_element(element)
-                if source == name:
-                    yield Edge(shown_name(recipient), slot or 0, self.op_type(recipient))
+            elements = [split_element(element) for element in partition.edges.inputs[recipient]]
+            parts = self._fused.get(recipient, ())
+            for at, (source, slot) in enumerate(elements):
+                if source == name and (source, slot) not in elements[:at]:
+                    reader = next((one.part.name for one in parts if at in one.reads), recipient)
+                    yield Edge(shown_name(reader), slot or 0, self.op_type(reader))
 
 
 def shown_name(runtime_name: str) -> str:

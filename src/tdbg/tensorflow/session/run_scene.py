@@ -143,6 +143,9 @@ class RunScene:
         return [self._tensors.seen(datum) for datum in data]
 
     def _no_tensor(self, tensor: str, node: str) -> str:
+        inside = self._runtime.part_of(node) if self._runtime is not None else ""
+        if inside:
+            return f"the value of {tensor} is not visible: TensorFlow computes it inside {inside}; look there"
         near = did_you_mean(tensor, self.tensor_names())
         if not near and self._client.maker(node) is not None:
             return (

@@ -14,7 +14,7 @@ from tdbg.dumps.events import map_tensor
 from tdbg.dumps.names import split_element
 from tdbg.errors import TdbgError
 from tdbg.model import Summary
-from tdbg.scene import Seen, Selection, TensorFilter, Tensors
+from tdbg.scene import Seen, Selection, TensorFilter, Tensors, computed_inside
 from tdbg.tensorflow.session.dump_dir import (
     DebugDumpDir,
     DebugTensorDatum,
@@ -83,7 +83,11 @@ class RunTensors:
         data = self._sorted(data, selection.sort_by)
         if selection.reverse:
             data = data[::-1]
-        return DumpedTensors(self, data, len(self.data))
+        notes = []
+        if selection.node_pattern or selection.op_pattern:
+            inside = self._nodes.parts_like(_pattern(selection.node_pattern), _pattern(selection.op_pattern))
+            notes += [computed_inside(inside)] if inside else []
+        return DumpedTensors(self, data, len(self.data), notes)
 
     def _sorted(self, data: list[DebugTensorDatum], by: str) -> list[DebugTensorDatum]:
         if by == "timestamp":  # they are in this order
@@ -225,10 +229,8 @@ class RunTensors:
 class DumpedTensors(Tensors):
     """Dumps in an order; of each a Seen is made when it is asked for."""
 
-    notes = ()
-
-    def __init__(self, tensors: RunTensors, data: list[DebugTensorDatum], total: int) -> None:
-        self._tensors, self._data, self.total = tensors, data, total
+    def __init__(self, tensors: RunTensors, data: list[DebugTensorDatum], total: int, notes: Sequence[str]) -> None:
+        self._tensors, self._data, self.total, self.notes = tensors, data, total, notes
 
     def __len__(self) -> int:
         return len(self._data)
@@ -239,7 +241,7 @@ class DumpedTensors(Tensors):
     def __getitem__(self, at: slice) -> Sequence[Seen]: ...
     def __getitem__(self, at: int | slice) -> Seen | Sequence[Seen]:
         if isinstance(at, slice):
-            return DumpedTensors(self._tensors, self._data[at], self.total)
+            return DumpedTensors(self._tensors, self._data[at], self.total, self.notes)
         return self._tensors.seen(self._data[at])
 
 

@@ -152,7 +152,7 @@ class Runs:
 
     def begins(
         self, session: Any, handle: Any, targets: Sequence[Any], fetches: Sequence[Any], feeds: dict[Any, Any],
-        options: Any,
+        options: Any, begun: list[int],
     ) -> Run | None:  # fmt: skip
         signature = self._signature(session, targets, fetches, feeds)
         number = next(self._numbers.setdefault(session, itertools.count(1)))
@@ -168,7 +168,7 @@ class Runs:
         if self._recorder.config.check:
             self._note(_CHECK)
         site = self._site()
-        execution = self._lib.call_begin(site, signature.number, signature.handles)
+        execution = self._lib.call_begin(site, signature.number, signature.handles, begun)
         if why is None:
             options = merged or signature.options or options
             return Run(signature, number, execution, site, options, time.perf_counter(), merged)
@@ -176,6 +176,11 @@ class Runs:
         outside = self._outside(signature)
         outside.feeds(execution, feeds)
         return Run(signature, number, execution, site, options, outside=outside, fetches=fetches)
+
+    def lost(self, begun: Sequence[int]) -> None:
+        """An exception struck before the run began or while its end was told."""
+        for execution in begun:
+            self._lib.call_lost(execution)
 
     def ends(self, run: Run, results: Sequence[Any] | None, error: BaseException | None) -> None:
         if run.execution >= 0:

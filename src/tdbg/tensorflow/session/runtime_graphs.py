@@ -29,12 +29,13 @@ from tdbg.tensorflow.held_op import Known
 from tdbg.tensorflow.op_kinds import ENTRANCES, PARSERS, RISKY, SAFE, SILENT, writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs
 from tdbg.tensorflow.session.debug_nodes import Tensor, take_out, tensor_of
-from tdbg.tensorflow.session.matching import Matching, fed_name
+from tdbg.tensorflow.session.matching import Given, Matching, Part, Written, fed_name
 from tdbg.tensorflow.signatures import NOT_TRACED
 
 OP = "TdbgSession"
 _PLUMBING = frozenset("_Send _Recv _HostSend _HostRecv _Retval _DeviceRetval".split())
 _SENT = re.compile(r"edge_\d+_(.+)$")
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 _REFERENCES = ("VariableV2", "Variable")  # where they are made is where they are read
 _RISKY = RISKY | {"_UnaryOpsComposition"}
 _CARRY_HANDLES = frozenset("Identity Enter Switch RefSwitch Merge RefMerge NextIteration Exit RefEnter".split())
@@ -55,7 +56,9 @@ class RuntimeGraph:
         self._is_health = recorder.config.mode == Mode.HEALTH
         self._written: set[str] = set()
         self._numbers: dict[str, int] = {}
+        self._clients = clients
         self._by_client: dict[int, int] = {}  # ClientOp.number -> op of this graph
+        self._targets: set[int] = set()  # already written
         self._results: dict[int, Tensor] = {}
         self._kernels: dict[str, tuple] = {}
         self._lock = threading.Lock()
@@ -104,33 +107,49 @@ class RuntimeGraph:
             match = matches[name]
             if match.op is not None and (match.is_same or match.op.number not in self._by_client):
                 self._by_client[match.op.number] = self._numbers[name]
-        absorbed = {name: self._matching.absorbed(nodes[name], matches[name], nodes) for name in order}
-        gone = {op.name: op for name in order if nodes[name].op != "Const" for op in absorbed[name]}
+        given = {name: _given(nodes[name]) for name in order}
+        kept = nodes.keys() | {one.name for one in given.values() if one is not None}
+        parts = {name: self._matching.parts(nodes[name], matches[name], kept) for name in order}
+        written = {}
+        for name in order:
+            names = [given.get(source) or Given(source, slot) for source, slot in inputs[name]]
+            written[name] = self._matching.as_written(nodes[name], matches[name], parts[name], names)
+        told = [name for name in order if nodes[name].op != "Const" or written[name]]
+        gone = {part.name: part.op for name in told for part in parts[name]}
         gone = {name: op for name, op in gone.items() if name not in nodes and name not in self._numbers}
         for name, op in gone.items():
             self._by_client[op.number] = self._number(name)
         dtypes = {name: _output_dtypes(nodes[name]) for name in order}
         types = {name: self._matching.type_of(nodes[name], matches[name]) for name in order}
         slots: dict[str, list[int]] = {}
-        read = {source for name in order if not writes_variable(types[name]) for source, _ in inputs[name]}
+        used = {source for name in order if not writes_variable(types[name]) for source, _ in inputs[name]}
         for name in order:
             node, match = nodes[name], matches[name]
             if node.op == "_Retval":
                 self._results[node.attr["index"].i] = inputs[name][0]
             if node.op in _PLUMBING and not dtypes[name]:
                 continue
-            is_state = types[name] in _REFERENCES and name not in read  # which only an optimizer knows
+            is_state = types[name] in _REFERENCES and name not in used  # which only an optimizer knows
             if not is_state or self._recorder.config.every_op:
-                slots[name] = self._slots(node, types[name], match.op, absorbed[name], dtypes[name])
-            self._write(node, types[name], match.op, absorbed[name], self._inputs(name, nodes, inputs), dtypes[name],
+                slots[name] = self._slots(node, types[name], match.op, parts[name], dtypes[name])
+            read = self._inputs(name, nodes, inputs)
+            self._write(node, types[name], match.op, parts[name], written[name], read, dtypes[name],
                         bool(slots.get(name)))  # fmt: skip
+            for part, reads in written[name][1:]:
+                if part.name in gone:
+                    self._write_gone(
+                        part.name, gone.pop(part.name), [read[r] if isinstance(r, int) else r for r in reads]
+                    )
             self._may_hold(node, types[name], match.op, dtypes[name], slots.get(name, []))
             for before in controls[name]:
                 if nodes[before].op not in _PLUMBING:
                     self._recorder.add("controls", (self._numbers[name], self._numbers[before]))
-        for op in gone.values():
-            self._write_gone(op)
-        self._make_kernels(nodes, inputs, types, dtypes, slots)
+        for name, op in gone.items():
+            made = [(tensor.op.name, tensor.value_index) for tensor in self._matching.inputs(op)]
+            self._write_gone(name, op, [tensor for tensor in made if tensor[0] in self._numbers])
+        self._write_targets()
+        risky = {name for name in order if types[name] in _RISKY or any(p.op.type in _RISKY for p in parts[name])}
+        self._make_kernels(nodes, inputs, types, dtypes, slots, risky)
         self._write_function()
 
     def _inputs(self, name: str, nodes: dict[str, Any], inputs: dict[str, list[Tensor]]) -> list[Tensor]:
@@ -146,13 +165,17 @@ class RuntimeGraph:
         return found
 
     def _write(
-        self, node: Any, op_type: str, op: Any, absorbed: list[Any], inputs: list[Tensor], dtypes: list[DType],
-        observed: bool,
+        self, node: Any, op_type: str, op: Any, parts: list[Part], written: list[Written], inputs: list[Tensor],
+        dtypes: list[DType], observed: bool,
     ) -> None:  # fmt: skip
         fed = fed_name(node.name) if node.op == "_Arg" else None
         attrs: dict[str, Any] = {key: value for key, value in node.attr.items() if key[0] != "_"}
-        if absorbed:
-            attrs["_stands_for"] = ", ".join(f"{one.name} ({one.type})" for one in absorbed)
+        if parts:
+            attrs["_stands_for"] = ", ".join(f"{part.name} ({part.op.type})" for part in parts)
+        if written:
+            attrs["_computed_by"] = node.op
+            attrs["_given_to"] = _readers_of(written, len(inputs))
+            inputs = _resolved(written[0].reads, inputs)
         number = self._numbers[node.name]
         forward = self._by_client.get(op.forward, -1) if op is not None and op.forward >= 0 else -1
         self._recorder.add(
@@ -174,7 +197,7 @@ class RuntimeGraph:
             ),
         )
         is_constant = node.op == "Const" and dtypes[0].is_floating and not observed
-        if is_constant and self._wants(node, op_type, op, absorbed):
+        if is_constant and self._wants(node, op_type, op, parts):
             self._recorder.push_array(
                 number, 0, self.number, Flag.INPUT, tensor_util.MakeNdarray(node.attr["value"].tensor)
             )
@@ -186,27 +209,35 @@ class RuntimeGraph:
             known = Known(op_type, name, phase, node.device, stack, -1, "Session.run", dtypes)
             self._breaks.learn(self._numbers[node.name], known, slots)
 
-    def _write_gone(self, op: Any) -> None:
+    def _write_gone(self, name: str, op: Any, inputs: list[Tensor]) -> None:
         """An op of the program that became part of another: gradients and causes refer to it all the same."""
-        inputs = [(name, slot) for name, slot in self._matching.inputs(op) if name in self._numbers]
+        attrs = self._matching.attributes(op)
         self._recorder.add(
             "ops",
             (
-                self._numbers[op.name],
+                self._numbers[name],
                 self.number,
-                op.name,
+                name,
                 op.type,
                 "",
-                [self._numbers[name] for name, _ in inputs],
+                [self._number(source) for source, _ in inputs],
                 [slot for _, slot in inputs],
                 [],
-                "{}",
+                attributes.as_text(attrs),
                 op.stack,
                 int(op.phase),
                 self._by_client.get(op.forward, -1) if op.forward >= 0 else -1,
                 False,
             ),
         )
+
+    def _write_targets(self) -> None:
+        """Which of its tensors the program takes gradients of."""
+        for client, (slot, variables) in self._clients.targets.items():
+            number = self._by_client.get(client)
+            if number is not None and number not in self._targets:
+                self._targets.add(number)
+                self._recorder.add("targets", (number, slot, -1, variables))
 
     def _write_function(self) -> None:
         """As if the run were the call of a function whose arguments are the variables: so they are followed from run to
@@ -226,43 +257,45 @@ class RuntimeGraph:
 
     # ---- what is recorded
 
-    def _slots(self, node: Any, op_type: str, op: Any, absorbed: list[Any], dtypes: list[DType]) -> list[int]:
+    def _slots(self, node: Any, op_type: str, op: Any, parts: list[Part], dtypes: list[DType]) -> list[int]:
         config = self._recorder.config
         if not config.records or config.mode in (Mode.NONE, Mode.EDGES) or node.op in _PLUMBING:
             return []
+        is_call = op_type in _CALLS  # of a function that is not in this graph, and cannot be looked into
         if not config.every_op and (
-            op_type in SILENT
+            (op_type in SILENT and not is_call)
             or op_type == "Const"
             or writes_variable(op_type)  # a reference, to what is read in the next run
             or (op_type.startswith("TensorArray") and not op_type.startswith(_FROM_ARRAYS))
-            or (self._is_health and op_type in SAFE and not absorbed)
+            or (self._is_health and op_type in SAFE and not parts)
         ):
             return []
         if self._is_health and op_type == "ReadVariableOp" and op is not None and op.phase == Phase.UPDATE:
             return []
         wanted = self._policy.input_dtypes if op_type in ENTRANCES else self._policy.dtypes
         slots = [slot for slot, dtype in enumerate(dtypes) if dtype in wanted]
-        return slots if slots and self._wants(node, op_type, op, absorbed) else []
+        return slots if slots and self._wants(node, op_type, op, parts) else []
 
-    def _wants(self, node: Any, op_type: str, op: Any, absorbed: list[Any]) -> bool:
+    def _wants(self, node: Any, op_type: str, op: Any, parts: list[Part]) -> bool:
         if not self._policy.is_filtered:
             return True
         user = self._sources.info(op.stack).user if op is not None else None
         file = user.file if user is not None else ""
         fed = fed_name(node.name) if node.op == "_Arg" else None
         written = [(op_type, fed[0] if fed else node.name), (node.op, node.name)]
-        written += [(one.type, one.name) for one in absorbed or ([op] if op is not None else [])]
+        written += [(part.op.type, part.name) for part in parts]
+        written += [(op.type, op.name)] if op is not None and not parts else []
         return any(self._policy.wants_op(kind, name, file) for kind, name in written)
 
     def _make_kernels(
         self, nodes: dict[str, Any], inputs: dict[str, list[Tensor]], types: dict[str, str],
-        dtypes: dict[str, list[DType]], slots: dict[str, list[int]],
+        dtypes: dict[str, list[DType]], slots: dict[str, list[int]], risky: set[str],
     ) -> None:  # fmt: skip
         """The inputs of ops that can make bad values are held until their first output was looked at."""
         taken: dict[str, list[Tensor]] = {}
         if self._recorder.config.values_when_bad:
             for name, recorded in slots.items():
-                if 0 in recorded and types[name] in _RISKY:
+                if 0 in recorded and name in risky:
                     takes_text = types[name] in PARSERS
                     known = [t for t in inputs[name] if t[0] in dtypes]
                     taken[name] = [t for t in known if takes_text or _dtype(dtypes, t).is_number]
@@ -276,6 +309,25 @@ class RuntimeGraph:
                     self._kernels[f"{name}:{slot}"] = (
                         self._numbers[name], slot, self.number, flags, has_row, readers[name, slot], evidence,
                     )  # fmt: skip
+
+
+def _given(node: Any) -> Given | None:
+    """What the program calls a tensor that comes in under a name of the runtime's."""
+    if node.op in ("_Recv", "_HostRecv"):
+        sent = _SENT.match(node.attr["tensor_name"].s.decode())
+        return Given(sent[1], 0) if sent else None
+    fed = fed_name(node.name) if node.op == "_Arg" else None
+    return Given(*fed) if fed else None
+
+
+def _resolved(reads: list[Tensor | int], inputs: list[Tensor]) -> list[Tensor]:
+    return [inputs[read] if isinstance(read, int) else read for read in reads]
+
+
+def _readers_of(written: list[Written], count: int) -> str:
+    """Of each input of a node: the part that reads it, and as which of its inputs."""
+    found = {read: f"{part.name}:{at}" for part, reads in written for at, read in enumerate(reads)}
+    return ", ".join(found.get(read, "?") for read in range(count))
 
 
 def _handle(tensor: Tensor, nodes: dict[str, Any], inputs: dict[str, list[Tensor]]) -> Tensor:

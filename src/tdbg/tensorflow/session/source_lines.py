@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any, cast
 
 from tdbg.frames import is_own_file, is_user_file
 from tdbg.model import Frame
 from tdbg.tensorflow.session.client_graphs import ClientGraphs
-from tdbg.tensorflow.session.matching import Matching
+from tdbg.tensorflow.session.matching import Given, Matching, Part, Written
 
 
 class UserOps:
@@ -29,9 +29,17 @@ class UserOps:
         """The tf.Operation that a NodeDef of the runtime came from, or None."""
         return self._matching.of(node).op
 
-    def absorbed(self, node: Any, kept: Collection[str]) -> list[Any]:
-        """The ops that became this node; none where it is what the program wrote. ``kept``: nodes that are there."""
-        return cast(list[Any], self._matching.absorbed(node, self._matching.of(node), kept))
+    def parts(self, node: Any, kept: Collection[str]) -> list[Part]:
+        """The ops that became this node; none where it is what the program wrote. ``kept``: names of what is computed
+        apart."""
+        return self._matching.parts(node, self._matching.of(node), kept)
+
+    def as_written(self, node: Any, parts: Sequence[Part], given: Sequence[Given]) -> list[Written]:
+        """The parts of a fused node, each with what it reads."""
+        return self._matching.as_written(node, self._matching.of(node), parts, given)
+
+    def attributes(self, op: Any) -> dict[str, Any]:
+        return self._matching.attributes(op)
 
     def type_of(self, node: Any) -> str:
         """The type that the program wrote, where the runtime only has another word for it."""

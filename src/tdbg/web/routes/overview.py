@@ -40,12 +40,14 @@ def traces(asked: Asked) -> list[dict[str, Any]]:
 
 def _summary(trace: ServedTrace) -> dict[str, Any]:
     wrong = reason(trace)
+    is_starting = not wrong and trace.is_starting
     said: dict[str, Any] = {
         "id": trace.id,
         "name": trace.path.name,
         "error": wrong.replace(f"{trace.path.parent}/", ""),
+        "is_starting": is_starting,
     }
-    if wrong:
+    if wrong or is_starting:
         return said | {"live": False, "argv": [], "mode": "", "started": None, "processes": 0, "version": 0}
     trace.refresh()
     with trace.lock:
@@ -131,6 +133,7 @@ _TRACE = {
     "id": text("its short name, which stands in the other addresses"),
     "name": text("of its folder"),
     "error": text("why it cannot be read; empty when it can"),
+    "is_starting": truth("its program has recorded nothing yet"),
     "live": truth("whether its program may still write"),
     "argv": listing(text()),
     "mode": text(),

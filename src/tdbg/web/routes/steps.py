@@ -8,6 +8,7 @@ from typing import Any
 
 from tdbg.query.histories import Output, histories
 from tdbg.query.layers import layers as find_layers
+from tdbg.query.rules.losses import Loss
 from tdbg.query.scene_cache import SceneCache
 from tdbg.query.series import Curve, Series
 from tdbg.web.route import (
@@ -87,15 +88,21 @@ def history(asked: Asked) -> dict[str, Any]:
 
 
 def _points(
-    trace: ServedTrace, process: int, outputs: list[Output], first: int, last: int, most: int
+    trace: ServedTrace,
+    process: int,
+    outputs: list[Output],
+    first: int,
+    last: int,
+    most: int,
+    same: tuple[int, ...] = (),
 ) -> dict[Output, dict[str, Any]]:
     """With a reader of its own: the rows of an op are spread over the whole trace."""
 
     def find() -> dict[Output, dict[str, Any]]:
         with trace.rows_apart() as (_, rows):
-            return histories(rows, process, outputs, first, last, most)
+            return histories(rows, process, outputs, first, last, most, same)
 
-    return trace.kept(("history", process, tuple(outputs), first, last, most), find)
+    return trace.kept(("history", process, tuple(outputs), first, last, most, same), find)
 
 
 def _output(asked: Asked, typed: str) -> tuple[int, Output]:
@@ -124,22 +131,21 @@ def _range(read: SceneCache, first: int | None, last: int | None) -> tuple[int, 
     return min(steps, default=0) if first is None else first, max(steps, default=0) if last is None else last
 
 
-def _loss_output(trace: ServedTrace, process: int) -> tuple[int, int, str] | None:
-    def find() -> tuple[int, int, str] | None:
+def _the_loss(trace: ServedTrace, process: int) -> Loss | None:
+    def find() -> Loss | None:
         with trace.rows_apart() as (apart, rows):
-            return Series(apart, process, rows=rows).loss_output()
+            return Series(apart, process, rows=rows).the_loss()
 
     return trace.kept(("loss output", process), find)
 
 
 def _loss_of(trace: ServedTrace, process: int, first: int, last: int, points: int) -> dict[str, Any] | None:
-    found = _loss_output(trace, process)
+    found = _the_loss(trace, process)
     if found is None:
         return None
-    op, slot, name = found
-    output = Output(op, slot)
-    found_points = _points(trace, process, [output], first, last, points)[output]
-    return {"op": op, "slot": slot, "name": name, "points": found_points}
+    output = Output(found.ops[0], found.slot)
+    found_points = _points(trace, process, [output], first, last, points, found.ops)[output]
+    return {"op": output.op, "slot": output.slot, "name": found.name, "note": found.note, "points": found_points}
 
 
 def loss(asked: Asked) -> dict[str, Any]:
@@ -191,14 +197,22 @@ _SERIES: Schema = {
     **{name: listing(maybe(whole())) for name in ("zero", "nan", "inf")},
     **{name: listing(maybe(number())) for name in ("min", "max", "mean", "std")},
 }
-_LOSS = maybe(record(op=whole(), slot=whole(), name=text(), points=record(**_SERIES)))
+_LOSS = maybe(
+    record(
+        op=whole(),
+        slot=whole(),
+        name=text(),
+        note=text("empty, or what this is, where that is not certain"),
+        points=record(**_SERIES),
+    )
+)
 _CURVE = record(
     name=text(), steps=listing(whole()), values=listing(maybe(number("a norm"))), bad=listing(whole("elements"))
 )
 _LAYER = record(
     name=text(), ops=whole(), rows=whole(), bad=whole(), nan=whole(), inf=whole(), first_bad_seq=whole(),
     min=maybe(number()), max=maybe(number()), tensors=whole(), benign=whole(),
-    depth=whole(), has_inner={"type": "boolean"},
+    depth=whole(), has_inner={"type": "boolean"}, file=text("empty: it is a scope"), line=whole(),
 )  # fmt: skip
 
 ROUTES = (
@@ -245,7 +259,7 @@ ROUTES = (
     ),
     Route(
         "/api/t/{trace}/loss",
-        "The scalar that the gradient starts from, over steps",
+        "The loss over steps: what the gradient starts from; note: where that is not certain, what it is",
         loss,
         record(loss=_LOSS),
         (PROCESS, _FROM, _TO, _POINTS),
@@ -259,7 +273,7 @@ ROUTES = (
     ),
     Route(
         "/api/t/{trace}/layers",
-        "The scopes of the program, each before those inside it, with their health",
+        "The layers of the model, each before those inside it, with their health; lines, where it has no scopes",
         layers,
         record(layers=listing(_LAYER)),
         (PROCESS,),

@@ -64,6 +64,25 @@ def value(asked: Asked) -> dict[str, Any] | Answer:
     return header | {"values": numbers.tolist() if numbers is not None else _texts(shown)}
 
 
+def bad_element(asked: Asked) -> dict[str, Any]:
+    """In the order of memory. Behind the last comes the first again."""
+    with asked.trace.lock:
+        scene = asked.trace.scene(asked.process())
+        try:
+            whole_value = np.asarray(scene.value(scene.event(asked["seq"])))
+        except TdbgError as error:
+            sentence, _, following = str(error).partition("; ")
+            raise Refused(404, sentence, following) from None
+    numbers = _numbers(whole_value)
+    bad = np.flatnonzero(~np.isfinite(numbers)) if numbers is not None else np.array([], np.int64)
+    if not len(bad):
+        return {"total": 0, "number": -1, "at": -1, "index": []}
+    number = int(np.searchsorted(bad, asked["after"], side="right")) % len(bad)
+    at = int(bad[number])
+    index = [int(one) for one in np.unravel_index(at, whole_value.shape)]
+    return {"total": len(bad), "number": number, "at": at, "index": index}
+
+
 def _cut(part: np.ndarray, most: int) -> np.ndarray:
     """Of what is too much: the first of the outer dimensions, and of the last two so much that both can be seen."""
     if part.size <= most:
@@ -132,5 +151,17 @@ ROUTES = (
             Parameter("bins", "of the histogram", default=40, least=1, most=400),
             Parameter("format", "json or columns", "text", default="json", choices=("json", "columns")),
         ),
+    ),
+    Route(
+        "/api/t/{trace}/bad_element",
+        "Where a tensor that was kept holds NaN or infinity: the first such element, or the next one",
+        bad_element,
+        record(
+            total=whole("elements that are NaN or infinite"),
+            number=whole("which of them this is, from 0; -1: there is none"),
+            at=whole("its place, counted in the order of memory"),
+            index=listing(whole()),
+        ),
+        (PROCESS, SEQ, Parameter("after", "the one behind this place", default=-1, least=-1)),
     ),
 )

@@ -1,0 +1,31 @@
+"""A layer whose weights all begin with the same number, so that its units stay copies of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tdbg.query.rules import Finding, rule
+from tdbg.query.rules.training import Training
+
+_STEPS = 3
+
+
+@rule(
+    "symmetric_weights",
+    why="units with the same weights get the same gradient: they stay alike, and a layer of many learns as one",
+    fix="a random initialiser: glorot_uniform (the default of Keras), he_normal for ReLU, or tf.random.normal",
+    steps=_STEPS,
+)
+def symmetric_weights(training: Training) -> Iterator[Finding]:
+    done = set()
+    for layer in training.layers:
+        weight, dims = layer.weight, training.dims(layer.weight)
+        if layer.variable in done or layer.update is None or len(dims) < 2 or min(dims[-2:]) < 2:
+            continue
+        done.add(layer.variable)
+        # Zeros are another story: an output or a residual branch may well begin so.
+        if weight.min[0] == weight.max[0] != 0 and weight.step[0] <= training.steps[0] + 1:
+            text = f"all {int(weight.elements[0]):,} weights of {layer.name} begin as {weight.mean[0]:.4g}"
+            made = training.created_variables.get(layer.variable)
+            frame = training.made_at(layer.node) if made is None or made.is_of_layer else made.frame
+            yield Finding(layer.node, int(weight.step[0]), text, (), frame)

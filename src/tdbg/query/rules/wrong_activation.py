@@ -1,0 +1,133 @@
+"""A loss or a softmax that is given what it is not made for: logits where probabilities are meant, one class, samples
+in the place of classes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from tdbg.model import Frame
+from tdbg.query.rules import Finding, rule
+from tdbg.query.rules.series import Node, Series
+from tdbg.query.rules.training import LAYER_OPS, Training
+
+_STEPS, _BEYOND, _SUM = 3, 0.02, 0.05
+_CLIPS = ("Maximum", "Minimum", "ClipByValue")
+_TO_LOG = (*_CLIPS, "Sub", "AddV2", "Add", "RealDiv")
+_LOSS_CALL = re.compile(r"(categorical|binary)_?cross_?entropy", re.IGNORECASE)
+_COMMENTED = re.compile(r"^\s*(#|from\b|import\b)")
+
+
+@rule(
+    "wrong_activation",
+    why="a loss of probabilities cuts off what is not between 0 and 1: there it has no gradient, and its value means "
+    "nothing; a softmax over one element, or over the batch, is no prediction of a class",
+    fix="from_logits=True in the loss, or softmax (one of several classes) or sigmoid (yes or no) on the last layer; a "
+    "softmax goes over the classes",
+    steps=_STEPS,
+)
+def wrong_activation(training: Training) -> Iterator[Finding]:
+    told: set[Node] = set()
+    for log in training.flow.nodes():  # the logarithm itself is not computed where nobody needs the loss
+        if training.op(log).type == "Log" and log.op in training.differentiated:
+            for clip in _clips(training, log):
+                given = _cut_off(training, clip)
+                if given is not None and given.place.node not in told:
+                    told.add(given.place.node)
+                    yield _no_probabilities(training, given)
+    for softmax in training.outputs("Softmax"):
+        text = _misplaced(training, softmax)
+        if text:
+            yield Finding(softmax.place.node, int(softmax.step[0]), text, (), training.made_at(softmax.place.node))
+
+
+# ---- logits in the place of probabilities
+
+
+def _clips(training: Training, node: Node, depth: int = 0) -> Iterator[Series]:
+    """What goes into the outermost clip of a logarithm's argument: ``log(clip(p))`` and ``log(1 - clip(p))``."""
+    for places in training.flow.inputs(node)[:2]:
+        for place in places:
+            series = training.series(place.node, place.slot) if not place.is_given else None
+            kind = training.op(place.node).type
+            if series is None or kind not in _TO_LOG or depth > 4:
+                continue
+            if kind in _CLIPS:
+                yield series
+            else:
+                yield from _clips(training, place.node, depth + 1)
+
+
+def _cut_off(training: Training, clip: Series) -> Series | None:
+    """The prediction, when a clip to the range of probabilities cuts it off, or when it does not sum up to one."""
+    clipped = training.in_training(clip)
+    if clipped is None or len(clipped) < _STEPS or not ((clipped.min >= 0) & (clipped.max <= 1)).all():
+        return None
+    given = _before(training, clip.place.node)
+    if given is None:
+        return None
+    last = given.last(_STEPS)
+    if training.op(given.place.node).type == "RealDiv":  # by its own sum, as Keras does with probabilities
+        prediction, total = (_input(training, given.place.node, at) for at in (0, 1))
+        if prediction is None or total is None or training.op(total.place.node).type != "Sum":
+            return None
+        off = np.maximum(np.abs(total.last(_STEPS).mean - 1), total.last(_STEPS).std)
+        return prediction if (off > _SUM).all() else None
+    return given if ((last.min < -_BEYOND) | (last.max > 1 + _BEYOND)).all() else None
+
+
+def _before(training: Training, node: Node, depth: int = 0) -> Series | None:
+    """A clip is a Minimum and a Maximum, or two of them; what is clipped is their first input."""
+    series = _input(training, node, 0)
+    if series is not None and not series.place.is_given and training.op(series.place.node).type in _CLIPS and depth < 4:
+        return _before(training, series.place.node, depth + 1)
+    return series
+
+
+def _input(training: Training, node: Node, at: int) -> Series | None:
+    places = training.flow.inputs(node)
+    found = [training.at(place) for place in (places[at] if at < len(places) else ())]
+    series = training.in_training(found[0]) if found and found[0] is not None else None
+    return series if series is not None and len(series) >= _STEPS else None
+
+
+def _no_probabilities(training: Training, given: Series) -> Finding:
+    node = given.place.node
+    name, last = training.name(node), given.last(_STEPS)
+    text = f"the loss takes {name} for probabilities; it goes from {last.min.min():.3g} to {last.max.max():.3g}"
+    frame = training.made_at(node)
+    made = f"{name} is made at {frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame else ""
+    return Finding(node, int(given.step[0]), text, (made,) if made else (), _loss_line(training, frame) or frame)
+
+
+def _loss_line(training: Training, near: Frame | None) -> Frame | None:
+    """The only line of the program, or of the layer's file, that names such a loss: there it can be told what it
+    gets."""
+    found = [
+        Frame(file, number, "", True)
+        for file in training.program.files()
+        for number, line in enumerate(training.program.text_of(file), 1)
+        if _LOSS_CALL.search(line) and not _COMMENTED.match(line)
+    ]
+    beside = [frame for frame in found if near is not None and frame.file == near.file]
+    return next((lines[0] for lines in (beside, found) if len(lines) == 1), None)
+
+
+# ---- a softmax in the wrong place
+
+
+def _misplaced(training: Training, softmax: Series) -> str:
+    node, dims = softmax.place.node, training.dims(softmax)
+    if training.in_training(softmax) is None or len(dims) != 2:
+        return ""
+    name = training.name(node)
+    if dims[-1] == 1:
+        return f"{name} of shape {list(dims)} goes over one element: it is 1 whatever is learned"
+    raw = training.flow.raw_input(node, 0)
+    if node.op in training.differentiated and raw is not None and training.op(raw.node).type == "Transpose":
+        readers = [training.op(reader).type for reader, _ in training.flow.readers.get(node, ())]
+        if readers and not set(readers) & LAYER_OPS and set(readers) & {"Log", *_CLIPS}:
+            return f"{name} goes over the {dims[-1]:,} samples of a batch, not over the {dims[0]:,} classes"
+    return ""

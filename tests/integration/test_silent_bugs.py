@@ -1,0 +1,251 @@
+"""Programs as people write them, each with a silent bug and with that bug repaired: the rule, and the line to change.
+
+A program is a file of its own, for the line is looked for in its source: the one that ends with ``# ->``.
+"""
+
+from __future__ import annotations
+
+import runpy
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from recorded_run import record
+
+from tdbg.query.rules import Alert
+from tdbg.query.verdict import explain
+
+tf = pytest.importorskip("tensorflow")
+
+START = """
+import numpy as np
+import tensorflow as tf
+from tensorflow.keras import Input, Model, Sequential, layers
+tf.keras.utils.set_random_seed(1)
+x = np.random.default_rng(1).normal(size=(256, 10)).astype(np.float32)
+classes = (x[:, 0] > 0).astype(np.int64) + (x[:, 1] > 0)
+target = 0.5 * x[:, :1] + x[:, 1:2]
+"""
+
+
+class Bug(NamedTuple):
+    rule: str
+    program: str
+    repair: tuple[str, str]
+
+
+BUGS = {
+    "logits for probabilities, functional": Bug(
+        "wrong_activation",
+        """
+given = Input((10,))
+hidden = layers.Dense(16, "relu")(given)
+model = Model(given, layers.Dense(3)(hidden))
+model.compile("adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])  # ->
+model.fit(x, classes, batch_size=16, verbose=0)
+""",
+        ("layers.Dense(3)", "layers.Dense(3, 'softmax')"),
+    ),
+    "logits for probabilities, one-hot": Bug(
+        "wrong_activation",
+        """
+model = Sequential([layers.Dense(16, "relu"), layers.Dense(3)])
+model.compile("adam", tf.keras.losses.CategoricalCrossentropy())  # ->
+model.fit(x, tf.keras.utils.to_categorical(classes), batch_size=16, verbose=0)
+""",
+        ("CategoricalCrossentropy()", "CategoricalCrossentropy(from_logits=True)"),
+    ),
+    "no sigmoid, subclassed": Bug(
+        "wrong_activation",
+        """
+class Classifier(Model):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.last = layers.Dense(16, "relu"), layers.Dense(1)
+
+    def call(self, x):
+        return self.last(self.hidden(x))
+
+model = Classifier()
+model.compile("adam", "binary_crossentropy")  # ->
+model.fit(x, (classes > 0).astype(np.float32), batch_size=16, verbose=0)
+""",
+        ("layers.Dense(1)", "layers.Dense(1, 'sigmoid')"),
+    ),
+    "tanh for a sigmoid, own loop": Bug(
+        "wrong_activation",
+        """
+model = Sequential([layers.Dense(16, "relu"), layers.Dense(1, "tanh")])
+optimizer = tf.keras.optimizers.Adam()
+entropy = tf.keras.losses.BinaryCrossentropy()  # ->
+
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = entropy(y, model(x, training=True))
+    weights = model.trainable_variables
+    optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+
+for _ in range(10):
+    step(x, (classes > 0).astype(np.float32)[:, None])
+""",
+        ("'tanh'", "'sigmoid'"),
+    ),
+    "a softmax over one unit": Bug(
+        "wrong_activation",
+        """
+model = Sequential([
+    layers.Dense(16, "relu"),
+    layers.Dense(1, activation="softmax"),  # ->
+])
+model.compile("adam", "mse")
+model.fit(x, classes > 0, batch_size=16, verbose=0)
+""",
+        ('"softmax"', '"sigmoid"'),
+    ),
+    "a softmax layer behind a softmax": Bug(
+        "double_softmax",
+        """
+model = Sequential([
+    layers.Dense(16, "relu"),
+    layers.Dense(3, "softmax"),  # ->
+    layers.Softmax(),
+])
+model.compile("adam", "sparse_categorical_crossentropy")
+model.fit(x, classes, batch_size=16, verbose=0)
+""",
+        ("    layers.Softmax(),\n", ""),
+    ),
+    "a sigmoid that Keras does not find again": Bug(
+        "double_softmax",
+        """
+model = Sequential([
+    layers.Dense(16, "relu"),
+    layers.Dense(1, "sigmoid"),  # ->
+    layers.Reshape(()),
+])
+model.compile("adam", tf.keras.losses.BinaryCrossentropy(from_logits=True))
+model.fit(x, (classes > 0).astype(np.float32), batch_size=16, verbose=0)
+""",
+        ("from_logits=True", "from_logits=False"),
+    ),
+    "a dead ReLU inside an encoder": Bug(
+        "dead_relu",
+        """
+encoder = Sequential([
+    layers.Dense(32, "relu"),
+    layers.Dense(16, "relu", bias_initializer=tf.keras.initializers.Constant(-40.0)),  # ->
+    layers.Dense(8),
+])
+given = Input((10,))
+model = Model(given, layers.Dense(1, name="head")(encoder(given)))
+model.compile("adam", "mse")
+model.fit(x, target, batch_size=16, verbose=0)
+""",
+        (", bias_initializer=tf.keras.initializers.Constant(-40.0)", ""),
+    ),
+    "ReLUs that too large a step killed": Bug(
+        "dead_relu",
+        """
+model = Sequential([layers.Dense(16, "relu"), layers.Dense(16, "relu"), layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(5.0, clipnorm=10)  # ->
+model.compile(optimizer, "mse")
+model.fit(x, 10 * target + 30, batch_size=16, epochs=3, verbose=0)
+""",
+        ("SGD(5.0, clipnorm=10)", "SGD(0.001, clipnorm=10)"),
+    ),
+    "weights that all begin alike": Bug(
+        "symmetric_weights",
+        """
+model = Sequential([
+    Input((10,)),
+    layers.Dense(16, "tanh", kernel_initializer="ones"),  # ->
+    layers.Dense(1),
+])
+model.compile("adam", "mse")
+model.fit(x, target, batch_size=16, verbose=0)
+""",
+        (', kernel_initializer="ones"', ""),
+    ),
+    "tanh with weights of size 20": Bug(
+        "saturated_activation",
+        """
+large = tf.keras.initializers.RandomNormal(stddev=20.0)
+model = Sequential([
+    layers.Dense(16, "tanh", kernel_initializer=large),  # ->
+    layers.Dense(1),
+])
+model.compile("adam", "mse")
+model.fit(x, target, batch_size=16, verbose=0)
+""",
+        ("stddev=20.0", "stddev=0.2"),
+    ),
+    "eight sigmoids": Bug(
+        "vanishing_gradient",
+        """
+model = Sequential()
+for _ in range(8):
+    model.add(layers.Dense(16, "sigmoid"))  # ->
+model.add(layers.Dense(1, name="last"))
+model.compile(tf.keras.optimizers.SGD(0.1), "mse")
+model.fit(x, target, batch_size=64, epochs=4, verbose=0)
+""",
+        ('"sigmoid"', '"relu"'),
+    ),
+    "half of the model is not trained": Bug(
+        "weights_not_updated",
+        """
+body, head = Sequential([layers.Dense(16, "relu")]), Sequential([layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.01)
+
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((head(body(x)) - y) ** 2)
+    weights = head.trainable_variables
+    optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))  # ->
+
+for _ in range(12):
+    step(x, target)
+""",
+        ("weights = head", "weights = body.trainable_variables + head"),
+    ),
+    "a learning rate that rounds to nothing": Bug(
+        "update_ratio",
+        """
+model = Sequential([layers.Dense(16, "relu"), layers.Dense(1)])
+model.compile(
+    tf.keras.optimizers.SGD(learning_rate=1e-11),  # ->
+    "mse",
+)
+model.fit(x, target, batch_size=16, verbose=0)
+""",
+        ("1e-11", "1e-2"),
+    ),
+}
+
+
+def alerts_of(folder: Path, name: str, program: str) -> tuple[Alert, ...]:
+    file = folder / f"{name}.py"
+    file.write_text(START + program)
+    tf.keras.backend.clear_session()
+    with record(folder, name) as recorded, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Keras itself warns of some of these
+        runpy.run_path(str(file))
+    return explain(recorded.trace).alerts
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_a_silent_bug_is_found_at_the_line_to_change_and_its_repair_is_clean(name: str, tmp_path: Path) -> None:
+    bug = BUGS[name]
+    lines = (START + bug.program).splitlines()
+    alerts = alerts_of(tmp_path, "broken", bug.program)
+    said = [f"{one.rule} {one.line} {one.text} {one.evidence}" for one in alerts]
+    assert [one.line for one in alerts if one.rule == bug.rule][:1] == [
+        number for number, line in enumerate(lines, 1) if line.endswith("# ->")
+    ], said
+    old, new = bug.repair
+    program = bug.program.replace(old, new) if old in bug.program else bug.program.replace(old.replace("'", '"'), new)
+    assert program != bug.program
+    assert alerts_of(tmp_path, "repaired", program) == ()
