@@ -18,8 +18,8 @@ class Command(BaseCommand):
 
     TRACE is a trace, a folder that TensorFlow's debuggers wrote, or a folder of traces: then all of them are shown,
     including those added later. Without TRACE, the traces in this folder are shown. The page can be opened only from
-    this machine, and only with the token in the printed address. Started again at the same port, the server has the same
-    address, and pages that are still open carry on. Ctrl-C stops it.
+    this machine, and only with the token in the printed address. Started again at the same port, the server has the
+    same address, and pages that are still open carry on. Ctrl-C stops it.
     """
 
     def prepare_parser(self, parser: ArgumentParser) -> None:

@@ -83,7 +83,7 @@ class GrpcDebugWrapperSession(NonInteractiveDebugWrapperSession):
             if not server.wait_for(patience, self._say_once):
                 self._say_once(
                     f"no debug server answers at {server.address}; start one there (a gRPC server of TensorFlow's "
-                    "EventListener service). The program continues without the debugger, which looks again at later runs"
+                    "EventListener service). The program continues without the debugger, which tries again later"
                 )
                 self._next_look = time.monotonic() + _LOOKS_AGAIN
                 return False
