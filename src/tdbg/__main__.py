@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from tdbg import __version__, commands
 from tdbg.errors import TdbgCommandError, TdbgError
+from tdbg.marks import fit
 from tdbg.plain_text import plain
 
 USAGE_STATUS = 2
@@ -19,13 +20,13 @@ BROKEN_PIPE_STATUS = 141  # as shells report a closed pipe: 1 would say "trouble
 
 _EXAMPLES = """\
 examples:
-  tdbg run train.py --epochs 3      record a program; at its end, the line where NaN began
-  tdbg run -o run.tdbg -m my.train  the same for a module, into a trace of that name
-  tdbg why                          explain the newest trace of this folder again
-  tdbg shell                        look around in it: tensors, ops, lines
+  tdbg run train.py --epochs 3      record a program; when it ends, see the line where NaN began
+  tdbg run -o run.tdbg -m my.train  run a module instead, and name the trace
+  tdbg why                          explain the newest trace in this folder again
+  tdbg shell                        explore it: tensors, ops, lines
   tdbg sql "SELECT type, count(*) FROM ops GROUP BY type"
 
-tdbg COMMAND --help tells more."""
+Run tdbg COMMAND --help for details."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -70,6 +71,8 @@ def _run_command(words: list[str]) -> commands.Outcome:
 
 def _dispatch(words: list[str]) -> commands.Outcome:
     name, rest = words[0] if words else "", words[1:]
+    if name != "run":  # where the streams are the program's
+        fit(sys.stdout, sys.stderr)
     if name in ("-h", "--help"):
         print(_help())
         return 0
@@ -93,7 +96,12 @@ def _dispatch(words: list[str]) -> commands.Outcome:
 
 
 def _help() -> str:
-    lines = ["usage: tdbg [--version] [--help] COMMAND ...", "", "Finds where the numbers of a program went wrong.", ""]
+    lines = [
+        "usage: tdbg [--version] [--help] COMMAND ...",
+        "",
+        "Find out where the numbers in a program went wrong.",
+        "",
+    ]
     for name in commands.NAMES:
         first = (inspect.getdoc(commands.load(name)) or "").partition("\n")[0]
         lines.append(f"  {name:<8}{first}")

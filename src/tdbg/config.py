@@ -99,15 +99,15 @@ def _check(config: Config) -> Config:
         except re.error as error:
             raise TdbgError(f"--{name} {pattern!r} is not a regular expression: {error}") from None
     if config.every < 1:
-        raise TdbgError(f"every {config.every}: record every N-th step needs N of at least 1")
+        raise TdbgError(f"every {config.every}: recording every N-th step needs N to be at least 1")
     if config.ring < 0 or 0 < config.ring < 64:
-        raise TdbgError(f"ring {config.ring}: a ring keeps the last N events and needs N of at least 64")
+        raise TdbgError(f"ring {config.ring}: a ring keeps the last N events, and N must be at least 64")
     if config.xla not in ("off", "keep"):
         raise TdbgError(f"unknown choice {config.xla!r} for xla; choose one of: off, keep")
     if config.mode == Mode.EDGES and config.check:
-        raise TdbgError("mode edges does not look inside functions, and check stops there; choose one of them")
+        raise TdbgError("mode edges does not look inside functions, which is where check works; choose one of them")
     if config.mode == Mode.EDGES and config.break_on:
-        raise TdbgError("mode edges does not look inside functions, and break holds there; choose one of them")
+        raise TdbgError("mode edges does not look inside functions, which is where break works; choose one of them")
     for condition in config.break_on:
         parse(condition)
     return config

@@ -339,7 +339,7 @@ class _Parser:
         try:
             return Search(left.field, re.compile(_unquoted(pattern.text)), is_wanted)
         except re.error as error:
-            raise self._error(pattern.at, f"{pattern.text} is no regular expression: {error}") from None
+            raise self._error(pattern.at, f"{pattern.text} is not a regular expression: {error}") from None
 
     def _range(self, first: _Token, left: Any) -> Range:
         if not isinstance(left, Name) or _kind(left) != "number":

@@ -48,7 +48,7 @@ class Debugger(keras.callbacks.Callback):
     ) -> None:
         super().__init__()
         if keras.backend.backend() != "tensorflow":
-            raise TdbgError(f"tdbg.keras needs Keras on TensorFlow, and this is on {keras.backend.backend()}")
+            raise TdbgError(f"tdbg.keras needs Keras on TensorFlow, but this Keras runs on {keras.backend.backend()}")
         make_config(mode=mode, **options)  # what is wrong shall be said now, not when training begins
         self._output = Path(output).absolute() if output else None
         self._options = {"mode": mode, "force": force, **options}
@@ -131,7 +131,7 @@ class Debugger(keras.callbacks.Callback):
             if not self._has_said_so:
                 self._has_said_so = True
                 who = "tdbg run" if recording.is_not_ours() else "tdbg.enable()"
-                faults.say(f"{who} records this program already; keras.Debugger only watches for bad values")
+                faults.say(f"{who} is already recording this program; keras.Debugger only watches for bad values")
 
     def _switch(self, on: bool) -> None:
         if not self._owns or (not on and not self._is_open):
@@ -221,7 +221,7 @@ class _Chosen:
             return
         self._listed = frozenset(int(number) for number in given)
         if not self._listed:
-            raise TdbgError(f"{name} is empty, so that nothing would be recorded")
+            raise TdbgError(f"{name} is empty, so nothing would be recorded")
         self._last = max(self._listed) + 1
 
     def __contains__(self, number: int) -> bool:

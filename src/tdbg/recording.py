@@ -88,7 +88,7 @@ class _ImportFinder(importlib.abc.MetaPathFinder):
         try:
             self._recording.attach(name)
         except TdbgError as error:
-            faults.say(f"{error} (your program goes on and is not recorded)")
+            faults.say(f"{error} (your program continues without being recorded)")
         except Exception as error:
             faults.report(f"attaching to {name}", error)
 
@@ -126,7 +126,7 @@ def enable(output: str | os.PathLike | None = None, force: bool = False, **optio
                 make_room(config.output.absolute(), force, "force=True", *(task[:2] if task else ()))
             begin(config, _PROGRAM)
         elif _current.owner == _PROGRAM:
-            raise TdbgError("tdbg is recording already; call tdbg.disable() first")
+            raise TdbgError("tdbg is already recording; call tdbg.disable() first")
         else:
             pass_over("tdbg.enable()")
 
@@ -142,7 +142,7 @@ def pass_over(what: str) -> None:
         from tdbg.capture import faults
 
         _current.has_said_so = True
-        faults.say(f"tdbg run records this program already, with its own options; its {what} is passed over")
+        faults.say(f"tdbg run is already recording this program with its own options; this {what} is ignored")
 
 
 def is_recording() -> bool:
@@ -248,7 +248,7 @@ def breakpoint() -> None:
             _current.listener.breakpoint(sys._getframe(1))
     elif _current is None and not _said_at:
         _said_at.append(True)
-        faults.say("tdbg.breakpoint() is passed over: tdbg is off (start it with tdbg run, or tdbg.enable())")
+        faults.say("tdbg.breakpoint() is ignored: tdbg is off (start it with tdbg run, or tdbg.enable())")
 
 
 breakpoint.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph calls it as it is, without converting it

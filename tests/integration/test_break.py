@@ -212,7 +212,7 @@ def test_conditions_are_changed_at_the_prompt_also_for_functions_that_are_traced
         tdbg.breakpoint()
         shifted(tf.constant([8.0]))  # held at the sum
         shifted(tf.constant([1.0]))  # held at the reshape
-    assert prompt.shown[0] == "no condition holds this program"
+    assert prompt.shown[0] == "this program has no conditions"
     assert [headline.partition(" is met by ")[2] for headline in prompt.headlines[1:]] == [
         "add:0, step 0",
         "Reshape:0, step 0",

@@ -98,7 +98,7 @@ def test_exit_status_and_the_trace_that_is_left(tmp_path: Path, native: str) -> 
 def test_without_commands_the_program_goes_on(tmp_path: Path) -> None:
     status, out, err = run(tmp_path, "", "--break", "inf > 0", "--break", "nan > 0")
     assert (status, out.splitlines()[-1]) == (0, "result [  0. -inf]")
-    assert "the program goes on without the debugger" in err
+    assert "the program continues without the debugger" in err
 
 
 def test_the_variable_and_what_is_no_condition(tmp_path: Path) -> None:

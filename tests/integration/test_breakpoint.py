@@ -105,5 +105,5 @@ def test_without_tdbg_it_is_passed_over_and_that_is_said_once(monkeypatch: Any, 
 
     same(1.0)
     assert capfd.readouterr().err == (
-        "tdbg: tdbg.breakpoint() is passed over: tdbg is off (start it with tdbg run, or tdbg.enable())\n"
+        "tdbg: tdbg.breakpoint() is ignored: tdbg is off (start it with tdbg run, or tdbg.enable())\n"
     )

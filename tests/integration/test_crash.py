@@ -411,7 +411,7 @@ def test_enable_under_run_leaves_the_recording_alone(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(ENABLES)
     result = tdbg_run(["-o", "run.tdbg", "train.py"], tmp_path)
     assert (result.status, result.out) == (0, "run.tdbg True\n")
-    line = "tdbg: tdbg run records this program already, with its own options; its tdbg.enable() is passed over"
+    line = "tdbg: tdbg run is already recording this program with its own options; this tdbg.enable() is ignored"
     assert result.own == [line]
     assert [path.name for path in tmp_path.glob("*.tdbg")] == ["run.tdbg"]
     assert types_of(Trace.open(tmp_path / "run.tdbg"), 0) >= {"Log", "Sqrt"}

@@ -90,7 +90,7 @@ def test_other_filters_in_a_second_call_are_said_to_be_passed_over(
 ) -> None:
     first = enable_dump_debug_info(tmp_path, op_regex="Log")
     assert enable_dump_debug_info(tmp_path, op_regex="Exp") is first
-    assert "those of the first call stay" in capsys.readouterr().err
+    assert "those of the first call are kept" in capsys.readouterr().err
 
 
 def test_another_root_ends_the_first_trace_and_begins_another(tmp_path: Path) -> None:
@@ -303,5 +303,5 @@ def test_under_tdbg_run_its_recording_is_the_only_one(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "tdbg", "run", "-o", str(trace), str(program), str(root)]
     ran = subprocess.run(words, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
-    assert "its enable_dump_debug_info() is passed over" in ran.stderr
+    assert "this enable_dump_debug_info() is ignored" in ran.stderr
     assert not root.exists() and len(Recorded(trace).rows("Log")) == 1

@@ -120,7 +120,7 @@ def test_dumps_are_looked_at_elsewhere(tmp_path: Path) -> None:
     assert said.status == 0, said.errors
     shown = shell(tmp_path, "by_hand", "lt -f has_inf_or_nan; pt y:0; ni y; li y; ls; run")
     assert re.search(r"Log +y:0 +-inf ×1", shown) and "array([-inf," in shown and "Op: Log" in shown
-    assert "source files" in shown and "ERROR: no program is held here" in shown
+    assert "source files" in shown and "ERROR: no program is stopped here" in shown
     runs = shell(tmp_path, "wrapped", "steps; lt; steps 2; pt y:0")
     assert "2 runs, 1 with bad values" in runs and "1 dumped tensor(s):" in runs
     assert "array([0.])" in runs  # a good value is kept, too

@@ -185,7 +185,7 @@ def test_two_threads_switch_it_at_once(tmp_path: Path) -> None:
         thread.join()
     tdbg.disable()
     # then everything is as it was before, and the next recording is a whole one
-    assert set(refused) <= {"tdbg is recording already; call tdbg.disable() first"}
+    assert set(refused) <= {"tdbg is already recording; call tdbg.disable() first"}
     assert context.context().op_callbacks == []
     assert execute.execute is execute.quick_execute
     assert float(function(tf.constant(0.5))) == expected

@@ -193,7 +193,7 @@ def test_on_and_off_and_the_rest(kernel, folder):
         "%tdbg sideways": "write on, off, why or serve",
         "%%tdbg --mode everything\n1": "unknown mode 'everything'",
         "%%tdbg --wrong\n1": "--wrong",
-        "%%tdbg train.py\n1": "only flags may stand here",
+        "%%tdbg train.py\n1": "only flags are allowed here",
         "%%tdbg -o several.tdbg\n1": "this exists already",
         "%%tdbg --web\n1": "leave it out",
         "%tdbg why nowhere.tdbg": "nowhere.tdbg",

@@ -43,7 +43,7 @@ NOTES = {
     "every": "steps 1 to 6 were not recorded: bad values may have begun there",
     "later": "nothing before step 5 was recorded: bad values may have begun there",
     "before": "only part was recorded (steps 0:1)",
-    "ring": "bad values were there when the ring begins",
+    "ring": "where the ring begins; what came before is gone",
 }
 
 

@@ -89,7 +89,7 @@ def folder(tmp_path_factory):
 def test_looking_around_in_a_trace(folder):
     with TmuxTerminal(folder) as terminal:
         terminal.type("python -m tdbg shell modèle.tdbg")
-        terminal.wait_for("modèle.tdbg · step 0", "dumped tensor(s)", "F3 tells why", "Cast/input:0")
+        terminal.wait_for("modèle.tdbg · step 0", "dumped tensor(s)", "F3 explains why", "Cast/input:0")
         assert terminal.fact("alternate_on") == "1"
 
         terminal.type("lt -f has_inf_or_nan")
@@ -203,7 +203,7 @@ def test_a_signal_that_ends_the_program_leaves_a_terminal_that_works(folder, nam
 
 @pytest.mark.parametrize("ignores", [True, False])
 def test_a_terminal_that_is_closed(folder, ignores):
-    """The program is hung up on, as it is without tdbg; one that ignores it goes on without the debugger."""
+    """The program is hung up on, as it is without tdbg; one that ignores it continues without the debugger."""
     (folder / "action.txt").unlink(missing_ok=True)
     with TmuxTerminal(folder) as terminal:
         terminal.type(f"exec python held.py {'ignores' * ignores}")

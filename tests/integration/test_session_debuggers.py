@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import io
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from tdbg.capture.control import Action
 from tdbg.scene import Selection
 from tdbg.tensorflow import debug as tf_debug
 from tdbg.tensorflow.session import grpc as grpc_wrappers
+from tdbg.tensorflow.session import local_cli
 
 v1 = tf.compat.v1
 
@@ -89,6 +91,35 @@ def test_run_and_run_until_a_filter_passes(net, commands, capsys, tmp_path, monk
     assert not glob.glob(f"{tmp_path}/tfdbg_*")
 
 
+def test_a_search_tells_a_terminal_how_far_it_is(net, commands, monkeypatch):
+    near, far = pty.openpty()
+    monkeypatch.setattr(local_cli, "_SHOWN_EVERY", 0.0)
+    with open(far, "w") as terminal, session_of(net) as session:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        wrapper = tf_debug.LocalCLIDebugWrapperSession(session)
+        commands("run -f has_inf_or_nan", "run")
+        run_values(wrapper, net, [1, 1, 0])
+        terminal.flush()
+        said = os.read(near, 10_000).decode()
+    os.close(near)
+    assert "tdbg: 2 runs so far, and no tensor has passed the filter has_inf_or_nan" in said and said.endswith(
+        "\r\x1b[K"
+    )
+
+
+def test_the_end_of_the_input_does_not_look_like_an_error(commands, capsys):
+    with tf.Graph().as_default(), v1.Session() as session:
+        element = v1.data.make_one_shot_iterator(v1.data.Dataset.range(1)).get_next()
+        wrapper = tf_debug.LocalCLIDebugWrapperSession(session)
+        commands("run", "run", "run")
+        wrapper.run(element)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            wrapper.run(element)
+    said = capsys.readouterr().out
+    assert "The input is at its end (OutOfRangeError: End of sequence)" in said
+    assert "An error occurred" not in said and "Try:" not in said
+
+
 class Answers:
     """A prompt that gives prepared answers and keeps what it was asked."""
 
@@ -131,7 +162,7 @@ def test_run_options_at_the_prompt(net, commands, capsys):
     assert "run-end: run #1" not in said and re.search(r'1 of \d+ dumped tensor\(s\) passing filter "my_filter"', said)
     assert re.search(r"\nlog +Log .*test_session_debuggers.py:\d+\(net\)\n", said)  # run -p
     assert "run-end: run #4: 1 fetch (loss:0); 1 feed (x:0)\n1 dumped tensor(s)" in said
-    assert errors.count("the program goes on without the debugger") == 1
+    assert errors.count("the program continues without the debugger") == 1
 
 
 def test_the_dump_root_is_used_and_emptied(net, tmp_path):

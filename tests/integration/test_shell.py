@@ -88,14 +88,14 @@ def test_a_session_by_pipe_reads_as_a_transcript(folder, session):
     ran = run(folder, "shell", session, typed="lt -f has_inf_or_nan\n/Log:0\nni -t cross_entropy/Log\nnothing\n")
     assert ran.returncode == 0 and not ran.stderr
     lines = ran.stdout.splitlines()
-    assert lines[0] == "mnist.tdbg · run #5: help tells the commands, exit leaves"
+    assert lines[0] == "mnist.tdbg · run #5: type help for the commands, exit to leave"
     assert lines[1] == "tdbg> lt -f has_inf_or_nan"
     assert lines[2].endswith('dumped tensor(s) passing filter "has_inf_or_nan":')
     assert lines[4].split()[2:5] == ["Log", "cross_entropy/Log:0", "-inf"]
     found = lines.index("tdbg> /Log:0")
     assert lines[found + 1].startswith(" 3: ") and lines[found + 2].startswith("tdbg> ")
     assert any(line.startswith('     Text:     "diff = -(tf.one_hot') for line in lines)
-    assert lines[-2:] == ["ERROR: there is no command 'nothing'; type help for those that there are", "tdbg> "]
+    assert lines[-2:] == ["ERROR: there is no command 'nothing'; type help for a list", "tdbg> "]
 
 
 def test_c_gives_json_and_a_status(folder, session):
@@ -136,10 +136,10 @@ def test_the_flags_of_our_own_commands(folder, session):
     ("words", "message", "status"),
     [
         (["nowhere"], "There is no trace here", 2),
-        (["--json"], "--json goes with -c", 2),
-        (["-c", " ; "], "there is no command behind -c", 2),
-        (["--step", "many", "-c", "lt"], "--step many: give the number of a step or run, or all", 2),
-        (["mnist.tdbg", "--step", "99", "-c", "lt"], "there is no run 99; there are 1 to 9", 2),
+        (["--json"], "--json needs -c", 2),
+        (["-c", " ; "], "-c needs a command", 2),
+        (["--step", "many", "-c", "lt"], "--step many: give the number of a step or a run, or all", 2),
+        (["mnist.tdbg", "--step", "99", "-c", "lt"], "there is no run 99; this trace has runs 1 to 9", 2),
     ],
 )
 def test_wrong_words_are_one_sentence(folder, session, words, message, status):

@@ -62,7 +62,7 @@ def test_predicates(text: str, is_wanted: bool) -> None:
         ('nan > "x"', "nan is a number"),
         ('op < "Log"', "texts are compared by"),
         ("(nan > 0", "not closed"),
-        ('name ~ "("', "no regular expression"),
+        ('name ~ "("', "not a regular expression"),
         ("name ~ Log", "in quotes"),
         ("nan > 0 nan", "expected 'and'"),
         ("step in 3", "FIRST:END"),

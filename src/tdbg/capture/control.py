@@ -35,7 +35,7 @@ class Action:
     debug: bool = True
     times: int = 1  # this many runs, of which only the last is debugged
     until_filter: str = ""  # go on until a tensor passes this filter, or meets this expression
-    exclude_nodes: str = ""  # nodes that the filter does not look at
+    exclude_nodes: str = ""  # nodes for the filter to ignore
     node_name_filter: str | None = None
     op_type_filter: str | None = None
     tensor_dtype_filter: str | None = None

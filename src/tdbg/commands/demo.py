@@ -32,15 +32,17 @@ def _programs() -> dict[str, str]:
 
 
 class Command(BaseCommand):
-    """train a broken model and find its bug
+    """Train a broken model and find its bug.
 
-    Trains a small model that goes wrong, under tdbg, and prints what tdbg says of it. The program is part of tdbg; its
-    path is printed, so that you can read it. The trace goes to the current folder and replaces that of the last demo.
+    Trains a small model that goes wrong, under tdbg, and prints what tdbg says about it. The program comes with tdbg;
+    its path is printed so that you can read it. The trace goes to the current folder and replaces the last demo's.
     """
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", nargs="?", default="digits", help="which demo (default: digits); --list shows all")
-        parser.add_argument("--list", action="store_true", help="the demos there are")
+        parser.add_argument(
+            "name", nargs="?", default="digits", help="which demo to run (default: digits); --list lists them all"
+        )
+        parser.add_argument("--list", action="store_true", help="list the demos")
 
     def run(self, args: Namespace) -> int:
         programs = _programs()

@@ -9,23 +9,25 @@ from tdbg.commands.trace_argument import open_trace
 
 
 class Command(commands.BaseCommand):
-    """Say where two runs part: the first op and line that differ by more than rounding.
+    """Find where two runs diverge: the first op and line that differ by more than rounding.
 
-    A and B are traces of the same program: another version of it, another seed, element type or machine. Lines may
-    have moved and ops may have come and gone. Exit status: 0 when the runs are the same, 1 when they part, 2 when a
-    trace cannot be read.
+    A and B are traces of the same program: perhaps another version of it, or another seed, element type or machine.
+    Lines may have moved, and ops may have been added or removed. Exit status: 0 if the runs are the same, 1 if they
+    diverge, 2 if a trace cannot be read.
     """
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         parser.add_argument("a", metavar="A", help="a trace")
         parser.add_argument("b", metavar="B", help="another one")
-        parser.add_argument("--exact", action="store_true", help="every bit counts: rounding is a difference, too")
+        parser.add_argument(
+            "--exact", action="store_true", help="compare bit by bit: rounding counts as a difference too"
+        )
         parser.add_argument(
             "--numbers-only",
             action="store_true",
-            help="compare numbers across element types, and over ops that only one run has",
+            help="compare values across element types, and skip ops that only one run has",
         )
-        parser.add_argument("--json", action="store_true", help="the answer as JSON")
+        parser.add_argument("--json", action="store_true", help="print the answer as JSON")
 
     def run(self, args: Namespace) -> int:
         import shutil

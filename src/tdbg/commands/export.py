@@ -14,13 +14,13 @@ from tdbg.errors import TdbgCommandError, TdbgError
 
 
 class Command(BaseCommand):
-    """Write a trace in another format: for TensorBoard's Debugger V2, as Parquet, or as npz."""
+    """Export a trace to another format: for TensorBoard's Debugger V2, as Parquet or as npz."""
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         text = "; ".join(f"{name}: {one.title}" for name, one in FORMATS.items())
         parser.add_argument("--format", required=True, choices=list(FORMATS), help=text)
-        parser.add_argument("--force", action="store_true", help="overwrite what an export left at OUTPUT")
-        parser.add_argument("-q", "--quiet", action="store_true", help="say nothing when all went well")
+        parser.add_argument("--force", action="store_true", help="overwrite an earlier export at OUTPUT")
+        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing on success")
         parser.add_argument("trace", metavar="TRACE", help="a trace, or a folder that TensorFlow's debugger wrote")
         parser.add_argument("output", metavar="OUTPUT", help="the new folder (npz: file)")
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
             os.rename(part, output)
         except OSError as error:
             raise TdbgError(
-                f"this cannot be written: {error.strerror or error}; free or name a place: {output}"
+                f"this cannot be written: {error.strerror or error}; free some space or name another place: {output}"
             ) from error
         finally:
             _remove(part)
@@ -53,7 +53,7 @@ def _check(output: Path, form: Format, force: bool) -> None:
     if not force:
         raise TdbgCommandError(f"this exists already and is not overwritten without --force: {output}")
     if output.is_dir() != form.is_folder or (form.is_folder and not _is_export(output)):
-        raise TdbgCommandError(f"--force overwrites exports only, and this is none; remove it yourself: {output}")
+        raise TdbgCommandError(f"--force overwrites exports only, and this is not one; remove it yourself: {output}")
 
 
 def _is_export(folder: Path) -> bool:

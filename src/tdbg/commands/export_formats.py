@@ -110,8 +110,8 @@ def _write_npz(trace: Trace, output: Path) -> list[str]:
 
 
 FORMATS = {
-    "tfdbg2": Format("a folder that TensorBoard's Debugger V2 reads", True, _write_debug_events),
-    "tfdbg1": Format("a dump root that TensorFlow's Session debugger reads", True, _write_dumps),
+    "tfdbg2": Format("a folder for TensorBoard's Debugger V2", True, _write_debug_events),
+    "tfdbg1": Format("a dump root for TensorFlow's Session debugger", True, _write_dumps),
     "parquet": Format("a folder of Parquet files, one for each table", True, _write_parquet),
     "npz": Format("one file with the tensors that were kept whole", False, _write_npz),
 }

@@ -12,17 +12,22 @@ from tdbg.commands.progress import Progress
 
 
 class Command(BaseCommand):
-    """Make a trace of what TensorFlow's own debuggers wrote (Debugger V2, or dumps of Sessions).
+    """Turn what TensorFlow's own debuggers wrote (Debugger V2, or Session dumps) into a trace.
 
-    Commands that take a TRACE also take such a folder; they import it into a cache by themselves.
+    Every command that takes a TRACE also accepts such a folder, and imports it into a cache.
     """
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", metavar="LOGDIR", help="the folder that was given to the debugger")
-        parser.add_argument("-o", "--output", metavar="TRACE", help="where to (default: LOGDIR's name .tdbg, here)")
-        parser.add_argument("--values", action="store_true", help="keep every dumped tensor whole, not only bad ones")
+        parser.add_argument("folder", metavar="LOGDIR", help="the folder that the debugger was told to write to")
+        parser.add_argument(
+            "-o",
+            "--output",
+            metavar="TRACE",
+            help="where to write the trace (default: LOGDIR's name with .tdbg, in this folder)",
+        )
+        parser.add_argument("--values", action="store_true", help="keep every dumped tensor, not only the bad ones")
         parser.add_argument("--force", action="store_true", help="overwrite the trace at --output")
-        parser.add_argument("-q", "--quiet", action="store_true", help="say nothing when all went well")
+        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing on success")
 
     def run(self, args: Namespace) -> int:
         from tdbg.store.place import make_room

@@ -82,7 +82,7 @@ def find_format(path: Path) -> Format:
     if path.is_file():
         raise TdbgError(f"this is a file; name the folder that a debugger wrote: {path}")
     known = ", ".join(one.title for one in FORMATS)
-    raise TdbgError(f"nothing that tdbg can import is in this folder (it knows: {known}): {path}")
+    raise TdbgError(f"this folder contains nothing that tdbg can import (it knows: {known}): {path}")
 
 
 def cached_import(path: Path, keep_values: bool = False) -> Path | None:

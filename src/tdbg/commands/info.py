@@ -22,11 +22,11 @@ _MOST_SENTENCES = 6
 
 
 class Command(BaseCommand):
-    """Show what is in a trace: program, processes, how much was recorded, what was left out."""
+    """Show what a trace contains: program, processes, how much was recorded, what was left out."""
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         add_trace_argument(parser)
-        parser.add_argument("--json", action="store_true", help="the same as JSON")
+        parser.add_argument("--json", action="store_true", help="print the same as JSON")
 
     def run(self, args: Namespace) -> int:
         facts = collect(open_trace(args.trace))

@@ -22,6 +22,7 @@ from tdbg.commands.program import Program
 from tdbg.commands.run_page import PageBesideRun
 from tdbg.commands.uncaught import hide_frames
 from tdbg.commands.verdict_beside import VerdictBeside
+from tdbg.marks import fitting
 
 _NOT_USED = "this program did not use TensorFlow, so nothing was recorded"
 _INTERRUPTED_STATUS = 130
@@ -95,7 +96,7 @@ class RecordedRun:
             sys.stdout.flush()  # what the program printed comes first; a failure is Python's to report
         lines = self._verdict()
         with contextlib.suppress(OSError, ValueError, AttributeError):
-            print("\n".join(lines), file=sys.stderr, flush=True)
+            print(fitting("\n".join(lines), sys.stderr), file=sys.stderr, flush=True)
 
     def _verdict(self) -> list[str]:
         if (self._trace / "trace.json").exists():

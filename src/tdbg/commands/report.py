@@ -12,11 +12,13 @@ from tdbg.errors import TdbgCommandError
 
 
 class Command(BaseCommand):
-    """Write the verdict, plots and coverage as one HTML file that needs nothing else."""
+    """Write the verdict, plots and coverage to a single self-contained HTML file."""
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         add_trace_argument(parser)
-        parser.add_argument("-o", "--output", metavar="FILE", help="the file (default: the trace's name with .html)")
+        parser.add_argument(
+            "-o", "--output", metavar="FILE", help="the file to write (default: the trace's name with .html)"
+        )
         parser.add_argument("--force", action="store_true", help="overwrite the file")
 
     def run(self, args: Namespace) -> int:

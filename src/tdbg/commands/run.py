@@ -24,36 +24,50 @@ tdbg run [options] script.py [arguments]
 
 
 class Command(BaseCommand):
-    """Run a program unchanged, record it, and say where bad values began.
+    """Run a program unchanged, record it, and report where bad values began.
 
-    Everything after the script is the program's own. Its output, exit status and traceback are what Python gives;
-    the verdict goes to standard error, so that standard output stays the program's alone. The trace is closed as soon
-    as the program's threads have ended, before its atexit handlers; the verdict comes after those.
+    Everything after the script is passed to the program. Its output, exit status and traceback are the same as without
+    tdbg; the verdict goes to standard error, so standard output belongs to the program alone. The trace is closed once
+    the program's threads have ended, before its atexit handlers run; the verdict is printed after them.
     """
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         parser.usage = _USAGE
         add, filters = parser.add_argument, parser.add_argument_group("what to record").add_argument
         options = [
-            add("-o", "--output", metavar="TRACE", help="where the trace goes (default: tdbg-SCRIPT.PID.tdbg here)"),
+            add(
+                "-o",
+                "--output",
+                metavar="TRACE",
+                help="where to write the trace (default: tdbg-SCRIPT.PID.tdbg in this folder)",
+            ),
             add("--force", action="store_true", help="overwrite the trace at --output"),
-            add("-q", "--quiet", action="store_true", help="say nothing at the end; tdbg why says it later"),
-            add("--web", action="store_true", help="show the trace as a page while the program runs; see tdbg serve"),
-            add("--json", action="store_true", help="the verdict as one line of JSON, on standard error too"),
-            add("--ignore", metavar="RULE[,RULE]", help="health rules that are not to be asked for the verdict"),
-            filters("--mode", help="none, health, numerics (default), shape, full or edges: how much of each tensor"),
+            add(
+                "-q", "--quiet", action="store_true", help="print nothing at the end; tdbg why prints the verdict later"
+            ),
+            add(
+                "--web",
+                action="store_true",
+                help="show the trace in the browser while the program runs; see tdbg serve",
+            ),
+            add("--json", action="store_true", help="print the verdict as one line of JSON, also on standard error"),
+            add("--ignore", metavar="RULE[,RULE]", help="health rules to leave out of the verdict"),
+            filters(
+                "--mode",
+                help="none, health, numerics (default), shape, full or edges: how much of each tensor to record",
+            ),
             filters("--steps", metavar="A:B", help="only steps A up to, not including, B"),
             filters("--every", metavar="N", type=int, help="only every N-th step"),
             filters("--ops", metavar="REGEX", help="only op types that match, such as 'Log|Exp'"),
             filters("--names", metavar="REGEX", help="only ops whose name matches, such as dense"),
             filters("--dtypes", metavar="REGEX", help="only element types that match, such as float16"),
-            filters("--files", metavar="REGEX", help="only ops made by source files that match"),
-            filters("--ring", metavar="N", type=int, help="keep only the last N events, at little cost"),
+            filters("--files", metavar="REGEX", help="only ops created in source files that match"),
+            filters("--ring", metavar="N", type=int, help="keep only the last N events, which costs little"),
             filters(
                 "--values-when-bad",
                 action=BooleanOptionalAction,
                 default=None,
-                help="keep tensors whole when a bad value appears (default: yes)",
+                help="keep whole tensors when a bad value appears (default: yes)",
             ),
             add("--check", action="store_true", help="stop the program at the first op that makes NaN or infinity"),
             add(
@@ -61,14 +75,16 @@ class Command(BaseCommand):
                 metavar="EXPR",
                 action="append",
                 dest="break_on",
-                help="hold the program at a prompt where a tensor meets this, such as 'nan > 0'; may be repeated",
+                help="stop at a prompt when a tensor meets this condition, such as 'nan > 0'; may be repeated",
             ),
             add(
                 "--xla",
                 choices=["off", "keep"],
-                help="off (default): functions run without XLA; keep: they stay compiled, seen from outside only",
+                help="off (default): run functions without XLA; keep: leave them compiled, seen only from outside",
             ),
-            filters("--drop-when-full", action="store_true", help="drop and count events, never wait for the disk"),
+            filters(
+                "--drop-when-full", action="store_true", help="drop and count events rather than wait for the disk"
+            ),
         ]
         self._with_value = {flag for option in options if option.nargs != 0 for flag in option.option_strings}
         parser.set_defaults(program=SUPPRESS)

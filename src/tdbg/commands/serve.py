@@ -14,26 +14,26 @@ from tdbg.errors import TdbgCommandError, TdbgError
 
 
 class Command(BaseCommand):
-    """Show traces as a page in the browser, also while a program writes them.
+    """Show traces in the browser, even while a program is still writing them.
 
-    TRACE is a trace, a folder that TensorFlow's debuggers wrote, or a folder that holds traces: then all of them, also
-    those that come later. Without TRACE: those of this folder. Only this machine can ask, and only with the token that
-    is part of the address which is printed. Started again at the same port it has the same address, and pages that are
-    still open go on. Ctrl-C ends it.
+    TRACE is a trace, a folder that TensorFlow's debuggers wrote, or a folder of traces: then all of them are shown,
+    including those added later. Without TRACE, the traces in this folder are shown. The page can be opened only from
+    this machine, and only with the token in the printed address. Started again at the same port, the server has the
+    same address, and pages that are still open carry on. Ctrl-C stops it.
     """
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
-        parser.add_argument("traces", nargs="*", metavar="TRACE", help="traces, or folders that hold some")
+        parser.add_argument("traces", nargs="*", metavar="TRACE", help="traces, or folders of traces")
         parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
-        parser.add_argument("--port", type=int, metavar="N", help="the port; the next free one when it is taken")
+        parser.add_argument("--port", type=int, metavar="N", help="the port; if it is taken, the next free one")
         parser.add_argument(
             "--allow-host",
             action="append",
             default=[],
             metavar="NAME[:PORT]",
-            help="also answer to this name, for a port that is forwarded, such as localhost:7000 (can be repeated)",
+            help="also answer to this name, for a forwarded port, such as localhost:7000 (can be repeated)",
         )
-        parser.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
+        parser.add_argument("--no-browser", action="store_true", help="print the address without opening a browser")
 
     def run(self, args: Namespace) -> int:
         if args.port is not None and not 0 <= args.port <= 65_535:

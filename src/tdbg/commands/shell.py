@@ -22,20 +22,20 @@ _FEWER_COLLECTIONS = (20_000, 50, 100)  # looking for garbage while modules load
 
 
 class Command(BaseCommand):
-    """Look around in a trace with the commands of tfdbg: lt, pt, ni, li, ps, and more.
+    """Explore a trace with the commands of tfdbg: lt, pt, ni, li, ps and more.
 
-    On a terminal it is a full screen; on a pipe, or with --lines, it reads commands line by line. -c runs commands and
-    ends. TRACE is a trace, or a folder that TensorFlow's debuggers wrote.
+    On a terminal it opens a full screen; on a pipe, or with --lines, it reads commands line by line. -c runs the given
+    commands and exits. TRACE is a trace, or a folder that TensorFlow's debuggers wrote.
     """
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         add_trace_argument(parser)
-        text = 'run these commands and end, as in -c "lt -f has_inf_or_nan; ni -t Log"; may be given several times'
+        text = 'run these commands and exit, as in -c "lt -f has_inf_or_nan; ni -t Log"; may be repeated'
         parser.add_argument("-c", dest="commands", metavar="COMMANDS", action="append", help=text)
-        parser.add_argument("--json", action="store_true", help="with -c: one line of JSON for each command")
-        parser.add_argument("--lines", action="store_true", help="lines, also where a screen could be shown")
-        parser.add_argument("--no-pager", action="store_true", help="in lines: long output in one piece")
-        parser.add_argument("--step", metavar="N", help="begin at this step or run, or with all of them together (all)")
+        parser.add_argument("--json", action="store_true", help="with -c: print one line of JSON per command")
+        parser.add_argument("--lines", action="store_true", help="read commands line by line, even on a terminal")
+        parser.add_argument("--no-pager", action="store_true", help="with --lines: do not page long output")
+        parser.add_argument("--step", metavar="N", help="start at this step or run, or at all of them together (all)")
 
     def run(self, args: Namespace) -> int:
         gc.set_threshold(*_FEWER_COLLECTIONS)
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         from tdbg.shell.settings import Settings
 
         if args.json and args.commands is None:
-            raise TdbgCommandError('--json goes with -c, as in: tdbg shell --json -c "lt -f has_inf_or_nan"')
+            raise TdbgCommandError('--json needs -c, as in: tdbg shell --json -c "lt -f has_inf_or_nan"')
         step = _step(args.step)
         scene = _open(args.trace)
         if args.step is not None:
@@ -70,7 +70,7 @@ def _step(given: str | None) -> int | None:
     try:
         return int(given)
     except ValueError:
-        raise TdbgCommandError(f"--step {given}: give the number of a step or run, or all") from None
+        raise TdbgCommandError(f"--step {given}: give the number of a step or a run, or all") from None
 
 
 def _run_commands(engine: Engine, text: str, as_json: bool) -> int:
@@ -80,7 +80,7 @@ def _run_commands(engine: Engine, text: str, as_json: bool) -> int:
 
     commands = commands_in(text)
     if not commands:
-        raise TdbgCommandError('there is no command behind -c; write, for example: tdbg shell -c "lt"')
+        raise TdbgCommandError('-c needs a command, for example: tdbg shell -c "lt"')
     mode = LineMode(engine, has_pager=False)
     engine.can_ask = False
     for command in commands:
@@ -122,6 +122,6 @@ def _ask(engine: Engine, args: Namespace) -> int:
 
         import_module("tdbg.shell.screen").run(engine)
         return 0
-    print(f"{engine.scene.title}: help tells the commands, exit leaves")
+    print(f"{engine.scene.title}: type help for the commands, exit to leave")
     LineMode(engine, has_pager=not args.no_pager).loop()
     return 0

@@ -17,18 +17,20 @@ _DEFAULT_LIMIT = 50
 
 
 class Command(BaseCommand):
-    """Ask a trace with SQL (DuckDB's), as in: tdbg sql "SELECT name, type FROM ops".
+    """Query a trace with SQL (DuckDB dialect), as in: tdbg sql "SELECT name, type FROM ops".
 
     Tables: tensors, executions, ends, runs, profile, steps, functions, signatures, controls, ops, graphs, shapes,
-    stacks, frames, sources, values, notes, and alerts, which is worked out. DESCRIBE tensors lists a table's columns.
+    stacks, frames, sources, values, notes, and alerts, which is computed. DESCRIBE tensors lists a table's columns.
     """
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         parser.usage = 'tdbg sql [options] [TRACE] "SELECT …"'
-        parser.add_argument("words", nargs="*", metavar="TRACE QUERY", help="without TRACE: the newest one here")
+        parser.add_argument(
+            "words", nargs="*", metavar="TRACE QUERY", help="without TRACE: the newest trace in this folder"
+        )
         form = parser.add_mutually_exclusive_group()
-        form.add_argument("--json", action="store_true", help="rows as a JSON list of objects")
-        form.add_argument("--csv", action="store_true", help="rows as CSV, NULL as an empty field")
+        form.add_argument("--json", action="store_true", help="print the rows as a JSON list of objects")
+        form.add_argument("--csv", action="store_true", help="print the rows as CSV, with NULL as an empty field")
         text = f"show at most N rows (default: {_DEFAULT_LIMIT} in a table, all as CSV or JSON; 0 is all)"
         parser.add_argument("--limit", metavar="N", type=int, help=text)
 

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 class Command(commands.BaseCommand):
-    """Say where bad values began: the line, the cause with its evidence, how far they spread.
+    """Explain where bad values began: the line, the cause with evidence, how far they spread.
 
-    Exit status: 0 when all is well, 1 when trouble was found, 2 when the trace cannot be read.
+    Exit status: 0 if all is well, 1 if trouble was found, 2 if the trace cannot be read.
     """
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         add_trace_argument(parser)
-        parser.add_argument("--json", action="store_true", help="the verdict as JSON")
-        parser.add_argument("--ignore", metavar="RULE[,RULE]", help="health rules that are not to be asked")
+        parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
+        parser.add_argument("--ignore", metavar="RULE[,RULE]", help="health rules to skip")
 
     def run(self, args: Namespace) -> int:
         import shutil
@@ -56,7 +56,7 @@ def ignored_rules(given: str | None) -> frozenset[str]:
     for place, text in (("--ignore", given), ("TDBG_IGNORE", os.environ.get("TDBG_IGNORE"))):
         names = {name.strip() for name in (text or "").split(",") if name.strip()}
         for name in sorted(names - set(NAMES)):
-            raise TdbgError(f"{place} {name}: there is no such health rule; there are {', '.join(NAMES)}")
+            raise TdbgError(f"{place} {name}: there is no such health rule; the rules are {', '.join(NAMES)}")
         found |= names
     return frozenset(found)
 

@@ -78,8 +78,8 @@ def find_file_sets(folder: Path) -> list[FileSet]:
     prefixes = sorted({match["prefix"] for match in matches if match["kind"] == "metadata"})
     if not prefixes:
         raise TdbgError(
-            f"TensorFlow's debugger has not written here (there is no tfdbg_events.*.metadata); name the folder that "
-            f"was given to tf.debugging.experimental.enable_dump_debug_info: {folder}"
+            f"TensorFlow's debugger has written nothing here (there is no tfdbg_events.*.metadata); name the folder "
+            f"that was given to tf.debugging.experimental.enable_dump_debug_info: {folder}"
         )
     try:
         return sorted((FileSet(folder, prefix) for prefix in prefixes), key=lambda one: (one.started, one.prefix))

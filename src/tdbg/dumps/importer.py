@@ -100,7 +100,7 @@ class _Import:
     def write(self, trace: Path) -> Imported:
         began = self._read_graphs()
         if began is None:
-            raise TdbgError("not one run can be read in these dumps")
+            raise TdbgError("no run in these dumps can be read")
         self._writer = writer = TraceWriter(trace, self._about(began))
         done = Imported()
         try:

@@ -49,7 +49,7 @@ def needs_await(shell: Any, cell: str) -> bool:
 def check_cell(shell: Any, cell: str) -> None:
     """TdbgError when it cannot be run here."""
     if needs_await(shell, cell) and not _is_awaited():
-        raise TdbgError("a cell with await is recorded by %%tdbg in its first line; or write %tdbg on before it")
+        raise TdbgError("to record a cell with await, put %%tdbg on its first line, or run %tdbg on before it")
 
 
 def run_cell(shell: Any, line: str, cell: str) -> None:

@@ -23,7 +23,7 @@ _HELP = """\
 %tdbg on [FLAGS]   record from here on
 %tdbg off          end that, and show what was found
 %tdbg why [TRACE]  the verdict on a trace (without TRACE: the last one)
-%tdbg serve [TRACE]  its page, also while it is being recorded
+%tdbg serve [TRACE]  its page, even while it is being recorded
 FLAGS are those of tdbg run, such as -o TRACE, --mode full, --ops REGEX, --steps A:B"""
 _NOT_HERE = {"web": "--web", "json": "--json", "break_on": "--break"}
 
@@ -33,7 +33,7 @@ class Magics:
 
     def __init__(self, shell: Any) -> None:
         if not hasattr(shell, "register_magic_function"):
-            raise TdbgError("this is no IPython shell; in a notebook or in IPython write: %load_ext tdbg")
+            raise TdbgError("this is not an IPython shell; in a notebook or in IPython, run: %load_ext tdbg")
         from tdbg.notebook.shown import Output
 
         self._shell, self._output = shell, Output(shell)
@@ -101,7 +101,7 @@ class Magics:
             self._ignore = _ignored(args)
         elif action == "off" and not words:
             if not recording.is_recording():
-                raise TdbgError("nothing is being recorded; begin with: %tdbg on")
+                raise TdbgError("nothing is being recorded; start with: %tdbg on")
             self._end(self._ignore, False)
         elif action == "why" and len(words) <= 1:
             self._output.verdict(self._trace(words), with_page=False)
@@ -110,7 +110,7 @@ class Magics:
         elif not action:
             print(_HELP)
         else:
-            raise TdbgError(f"%tdbg {action}: write on, off, why or serve; %tdbg alone tells more")
+            raise TdbgError(f"%tdbg {action}: write on, off, why or serve; run %tdbg alone for help")
 
     def _end(self, ignore: frozenset[str], quiet: bool) -> None:
         trace = recording.disable()
@@ -139,7 +139,7 @@ class Magics:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise TdbgError(f"{message}; %tdbg alone tells more")
+        raise TdbgError(f"{message}; run %tdbg alone for help")
 
 
 def _flags(words: list[str]) -> Namespace:
@@ -150,10 +150,12 @@ def _flags(words: list[str]) -> Namespace:
     command.prepare_parser(parser)
     args = command.parse(parser, words)
     if args.program:
-        raise TdbgError(f"{args.program[0]}: only flags may stand here, such as --mode full; %tdbg alone tells more")
+        raise TdbgError(
+            f"{args.program[0]}: only flags are allowed here, such as --mode full; run %tdbg alone for help"
+        )
     for name, flag in _NOT_HERE.items():
         if getattr(args, name, None):
-            raise TdbgError(f"{flag} is for programs in a terminal; leave it out")
+            raise TdbgError(f"{flag} works only in a terminal; leave it out")
     _ignored(args)
     return args
 

@@ -27,7 +27,7 @@ def ask(trace: Trace, query: str, limit: int) -> tuple[duckdb.DuckDBPyConnection
     except duckdb.Error as error:
         raise TdbgCommandError(_sentence(str(error))) from error
     if connection.description is None:
-        raise TdbgCommandError('there is no query in this; write one such as "SELECT * FROM steps"')
+        raise TdbgCommandError('this contains no query; write one such as "SELECT * FROM steps"')
     return connection, [column[0] for column in connection.description], fetch(connection, limit)
 
 

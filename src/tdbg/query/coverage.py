@@ -58,7 +58,7 @@ def unseen_before(rows: Rows, process: ProcessInfo, step: int) -> str:
     """Where bad values of a step may have begun without having been recorded; "" when they cannot."""
     first, _, every = process.info.get("steps") or [0, None, 1]
     if _is_cut_off(rows, process, step):
-        return f"bad values were there when the ring begins, at step {step}: they began earlier, and that is gone"
+        return f"bad values were already there at step {step}, where the ring begins; what came before is gone"
     if step <= first and first > 0:
         return f"nothing before step {first} was recorded: bad values may have begun there"
     if every > 1 and step > first:
@@ -79,7 +79,7 @@ def _is_cut_off(rows: Rows, process: ProcessInfo, step: int) -> bool:
     return sum(counts) >= size and first is not None and step <= first
 
 
-UNREADABLE = "the tensors that were recorded cannot be read, so nothing is known of bad values"
+UNREADABLE = "the recorded tensors cannot be read, so nothing is known about bad values"
 BAD_UNREADABLE = "bad values were recorded, but the part of the trace that holds them cannot be read"
 
 
@@ -90,7 +90,7 @@ def _blind(trace: Trace, tensors: int) -> str:
     if tensors == 0 and any(process.end_counts("rows").get("tensors") for process in trace.processes):
         return UNREADABLE
     if tensors == 0:
-        return "not one tensor was recorded, so nothing is known of bad values; tdbg info says what was"
+        return "no tensors were recorded, so nothing is known about bad values; tdbg info shows what was"
     return ""
 
 

@@ -74,7 +74,7 @@ class Ways:
         """TdbgError when there is no such event."""
         found = self._rows.select(self._process, f"seq = {int(seq)} AND flags & {int(Flag.EVIDENCE)} = 0")
         if not found or found[0].op not in self._program.ops:
-            raise TdbgError(f"this trace has no event #{seq:,} of an op that it knows")
+            raise TdbgError(f"this trace has no event #{seq:,} with a known op")
         row = found[0]
         if row.is_bad:
             cases = [self._case(one) for one in self._trouble.path(row)]

@@ -46,10 +46,10 @@ def parse_time_range(text: str) -> TimeRange:
             return TimeRange(0.0, time, True, sign == "<=")
         return TimeRange(time, math.inf, sign == ">=", True)
     if not between:
-        raise TdbgError(f"this is no range of times: {text}; write it like >100us, <=2s or [1ms,2s]")
+        raise TdbgError(f"this is not a time range: {text}; write it like >100us, <=2s or [1ms,2s]")
     first, last = parse_time(between["first"]), parse_time(between["last"])
     if first > last:
-        raise TdbgError(f"this range of times ends before it begins: {text}")
+        raise TdbgError(f"this time range ends before it begins: {text}")
     return TimeRange(first, last, between["open"] == "[", between["close"] == "]")
 
 
@@ -57,7 +57,7 @@ def parse_time(text: str) -> float:
     """A duration in ns of ``100us``, ``1.5ms``, ``2s`` or ``100``, which is in µs."""
     match = _TIME.fullmatch(text.strip())
     if match is None or float(match["number"]) < 0:
-        raise TdbgError(f"this is no duration: {text.strip()}; write it like 100us, 1.5ms or 2s")
+        raise TdbgError(f"this is not a duration: {text.strip()}; write it like 100us, 1.5ms or 2s")
     unit = (match["unit"] or "us").lower().replace("µ", "u")
     return float(match["number"]) * UNITS[unit]
 
@@ -65,7 +65,7 @@ def parse_time(text: str) -> float:
 def format_time(ns: float, unit: str = "us") -> str:
     """``12.5us``; µs without, the others with three decimals at most."""
     if unit not in UNITS:
-        raise TdbgError(f"there is no unit of time {unit}; there are {', '.join(UNITS)}")
+        raise TdbgError(f"there is no time unit {unit}; use {', '.join(UNITS)}")
     return f"{ns / UNITS[unit]:.3f}".rstrip("0").rstrip(".") + unit
 
 
@@ -103,7 +103,7 @@ def _matches(pattern: str, text: str) -> bool:
     try:
         return re.match(pattern, text) is not None
     except re.error as error:
-        raise TdbgError(f"this is no regular expression ({error}): {pattern}") from None
+        raise TdbgError(f"this is not a regular expression ({error}): {pattern}") from None
 
 
 def place_of(node: ProfiledNode) -> str:
@@ -132,9 +132,9 @@ def list_profile(
     sort_by: str = "start_time",
     reverse: bool = False,
 ) -> list[ProfiledNode]:
-    """TdbgError when there is nothing to sort by under that name, or a filter is no regular expression."""
+    """TdbgError when there is nothing to sort by under that name, or a filter is not a regular expression."""
     if sort_by not in SORT_KEYS:
-        raise TdbgError(f"a profile cannot be sorted by {sort_by}; it can by {', '.join(SORT_KEYS)}")
+        raise TdbgError(f"a profile cannot be sorted by {sort_by}, only by {', '.join(SORT_KEYS)}")
     passing = [node for node in nodes if chosen is None or chosen.passes(node)]
     return sorted(passing, key=SORT_KEYS[sort_by], reverse=reverse)
 
@@ -161,7 +161,7 @@ _KEYS: dict[str, Callable[[ProfiledNode], str]] = {
 def totals(nodes: Iterable[ProfiledNode], by: str) -> list[ProfileTotal]:
     """By node, op_type, device or line; what took longest comes first."""
     if by not in _KEYS:
-        raise TdbgError(f"there are no totals by {by}; there are by {', '.join(_KEYS)}")
+        raise TdbgError(f"there are no totals by {by}, only by {', '.join(_KEYS)}")
     groups: dict[str, list[ProfiledNode]] = {}
     for node in nodes:
         groups.setdefault(_KEYS[by](node), []).append(node)

@@ -15,6 +15,7 @@ from tdbg.store.pages import Pages
 from tdbg.store.reader import Trace
 
 BLIND_MODES = ("none", "shape")  # in which nobody looks for bad values
+_MOST_NAMED = 8
 OUTSIDE = -1  # the number of what is in no step and no run
 
 
@@ -124,6 +125,20 @@ class Moments:
     def began(self) -> int:
         """When the trace began, in ns since the epoch."""
         return min((int(process.info.get("started") or 0) for process in self._trace.processes), default=0)
+
+
+def those_there(numbers: Sequence[int], kind: str) -> str:
+    """``this trace has runs 9, 11 and 13``: all of them, or where they lie when they are many."""
+    if not numbers:
+        return f"this trace has no {kind}s"
+    if len(numbers) == 1:
+        return f"this trace has only {kind} {numbers[0]}"
+    if max(numbers) - min(numbers) + 1 == len(numbers):
+        return f"this trace has {kind}s {min(numbers)} to {max(numbers)}"
+    if len(numbers) > _MOST_NAMED:
+        return f"this trace has {len(numbers):,} {kind}s between {min(numbers)} and {max(numbers)}"
+    *others, last = map(str, numbers)
+    return f"this trace has {kind}s {', '.join(others)} and {last}"
 
 
 def count(number: int, noun: str, plural: str = "") -> str:

@@ -1,4 +1,4 @@
-"""A node's name in; the op with what is around it out: inputs, recipients, attributes and the lines that made it."""
+"""A node's name in; the op with what is around it out: inputs, recipients, attributes and the lines that created it."""
 
 from __future__ import annotations
 

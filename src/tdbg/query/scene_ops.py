@@ -212,4 +212,4 @@ def compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
-        raise TdbgError(f"this is no regular expression ({error}): {pattern}") from None
+        raise TdbgError(f"this is not a regular expression ({error}): {pattern}") from None

@@ -115,7 +115,7 @@ class Selector:
     ) -> np.ndarray | None:
         """Positions; None: all of the whole trace, as they come."""
         if selection.sort_by not in SORT_KEYS:
-            raise TdbgError(f"tensors cannot be sorted by {selection.sort_by!r}; they can by {', '.join(SORT_KEYS)}")
+            raise TdbgError(f"tensors cannot be sorted by {selection.sort_by!r}, only by {', '.join(SORT_KEYS)}")
         # Of the nodes that -fenn names only the filter is not to see the tensors; without a filter it means nothing.
         exclude = selection.exclude_nodes if selection.filter else ""
         passing = self._ops.matching(selection.node_pattern, selection.op_pattern, exclude)

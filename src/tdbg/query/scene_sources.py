@@ -85,7 +85,7 @@ class SourceFiles:
             raise TdbgError(f"several files end in {path!r}: {', '.join(sorted(found))}")
         names = {file.rpartition("/")[2]: file for file in known}
         near = did_you_mean(path, [*names, *known])
-        raise TdbgError(f"no file {path!r} made nodes here; {near or 'list_source lists those that did'}")
+        raise TdbgError(f"no file {path!r} created nodes here; {near or 'list_source lists those that did'}")
 
     @cached_property
     def _is_user(self) -> dict[str, bool]:

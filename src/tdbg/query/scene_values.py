@@ -104,7 +104,7 @@ def program_words(info: Mapping[str, Any]) -> str:
 def _as_array(value: np.ndarray | RawValue, seen: Seen) -> Any:
     """Small floats that numpy has no word for, where ml_dtypes is not installed, as float32."""
     if isinstance(value, RawValue):
-        raise TdbgError(f"the elements of {seen.tensor} are no numbers ({seen.dtype}), so they cannot be shown")
+        raise TdbgError(f"the elements of {seen.tensor} are not numbers ({seen.dtype}), so they cannot be shown")
     if seen.dtype == DType.BFLOAT16.label and value.dtype == np.uint16:
         return (value.astype(np.uint32) << 16).view(np.float32)
     return value

@@ -22,7 +22,7 @@ def find_row(read: SceneCache, seq: int) -> Row:
     found = positions_of(read.pages, np.array([seq], np.int64))
     row = read.pages.rows(found[:1].astype(np.int64)).to_pylist()[0] if len(found) else {}
     if row.get("op") not in read.program.ops:
-        raise TdbgError(f"this trace has no event #{seq:,} of an op that it knows")
+        raise TdbgError(f"this trace has no event #{seq:,} with a known op")
     return Row(**{name: row[name] for name in Row.__slots__})
 
 

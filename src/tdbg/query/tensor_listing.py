@@ -95,7 +95,7 @@ class TensorListings:
 
     def find(self, wanted: Wanted) -> TensorListing:
         if wanted.sort not in SORT_KEYS:
-            raise TdbgError(f"tensors cannot be sorted by {wanted.sort!r}; they can by {', '.join(SORT_KEYS)}")
+            raise TdbgError(f"tensors cannot be sorted by {wanted.sort!r}, only by {', '.join(SORT_KEYS)}")
         wanted = replace(wanted, where=wanted.where.strip())
         if wanted not in self._known:
             self._known[wanted] = self._make(wanted)
@@ -271,7 +271,7 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        raise TdbgError(f"this filter cannot be asked of a trace: {str(error).partition(chr(10))[0]}") from error
+        raise TdbgError(f"this filter cannot be applied to a trace: {str(error).partition(chr(10))[0]}") from error
 
 
 def _number(column: np.ndarray) -> np.ndarray:

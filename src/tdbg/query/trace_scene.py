@@ -12,7 +12,7 @@ import numpy as np
 from tdbg.errors import TdbgError
 from tdbg.model import DType, Flag, ProfiledNode
 from tdbg.query.scene_cache import SceneCache, stamp
-from tdbg.query.scene_moments import BLIND_MODES
+from tdbg.query.scene_moments import BLIND_MODES, those_there
 from tdbg.query.scene_ops import INPUT, Named
 from tdbg.query.scene_run_info import Feeds, run_info
 from tdbg.query.scene_selection import Rowset, Selector, has_inf_or_nan
@@ -84,8 +84,7 @@ class TraceScene:
         numbers = self._read.moments.numbers()
         if number is not None and number not in numbers:
             kind = self._read.moments.kind
-            there = f"there are {min(numbers)} to {max(numbers)}" if numbers else "the trace has none"
-            raise TdbgError(f"there is no {kind} {number}; {there}")
+            raise TdbgError(f"there is no {kind} {number}; {those_there(numbers, kind)}")
         self._number = number
         moment = self.moment
         at = "all steps" if moment is None else moment.title.partition(":")[0]
@@ -128,9 +127,7 @@ class TraceScene:
             ops = self._pages.cells("op", found)
             found = found[[device in devices[at[int(op)]] for op in ops]] if len(found) else found
         if debug_op and debug_op != "DebugIdentity":
-            raise TdbgError(
-                f"a trace has no {debug_op} of {tensor}; what it knows is in numeric_summary: pt -s {tensor}"
-            )
+            raise TdbgError(f"a trace has no {debug_op} of {tensor}; for its numeric summary, type: pt -s {tensor}")
         if not len(found):
             raise TdbgError(self._why_unseen(tensor, named))
         if named.slot is None:
@@ -216,7 +213,7 @@ class TraceScene:
         slots = sorted(set(self._pages.cells("slot", found).tolist()))
         if len(slots) > 1:
             names = ", ".join(f"{tensor}:{slot}" for slot in slots)
-            raise TdbgError(f"node {tensor!r} has several outputs; one of them is meant: {names}")
+            raise TdbgError(f"node {tensor!r} has several outputs; choose one of {names}")
 
     def _why_unseen(self, tensor: str, named: Named) -> str:
         moment, kind = self.moment, self._read.moments.kind

@@ -30,7 +30,7 @@ def short_lines(verdict: Verdict, width: int = 100) -> list[str]:
     notes = _others(verdict)
     if verdict.alerts:
         rules = joined(list(dict.fromkeys(alert.rule for alert in verdict.alerts)))
-        notes.append(f"before that training was not healthy ({rules}): tdbg why")
+        notes.append(f"training was already unhealthy before that ({rules}): tdbg why")
     notes += verdict.coverage.notes
     return _with_note(lines, notes, width)
 
@@ -137,7 +137,9 @@ def _short(fix: Fix) -> list[str]:
 def _place(origin: Origin, width: int) -> list[str]:
     if origin.frame is None:
         return (
-            [_cut(f" -> op {origin.op.name} (which line made it is not known)", width)] if origin.op.graph >= 0 else []
+            [_cut(f" -> op {origin.op.name} (the line that created it is not known)", width)]
+            if origin.op.graph >= 0
+            else []
         )
     text = f"  {origin.source}" if origin.source else ""
     return [_cut(f" -> {short_path(origin.frame.file)}:{origin.frame.line}{text}", width)]

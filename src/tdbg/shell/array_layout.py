@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tdbg.errors import TdbgError
 from tdbg.shell.array_cells import Cells
 from tdbg.shell.result import Array, Line, Span
 
@@ -54,20 +53,21 @@ class ArrayLayout:
 
     def __init__(self, block: Array, width: int | None) -> None:
         width = _WIDTH if width is None else width
-        self._values, self._offset = np.asarray(block.values), block.offset
+        self._values, self._part, self._marked = np.asarray(block.values), block.elements, block.marked
         values = self._values
         self._is_whole = block.shows_all or values.size <= MOST_WHOLE
         self._axes = [_Axis(size, -1) for size in values.shape]
         if not self._is_whole:
             self._axes = self._cut_short(values.shape)
         self._cells = Cells(self._sample(), block.ranges)
+        self._cell_width = self._cells.width + (2 if self._marked is not None else 0)
         self._brackets = "[" * min(values.ndim, 2)
         self._indent = "array(" if values.ndim < 3 else "  "
         self._label_width = 0
         self._set_width(width)
         if len(self) > _LABELLED_FROM or (not self._is_whole and values.ndim > 1):
             self._indent = "" if values.ndim < 3 else "  "
-            self._label_width = len(self._label_of(tuple(size - 1 for size in values.shape))) + 1
+            self._label_width = self._widest_label() + 1
             self._set_width(width)
 
     # ---- which elements are shown
@@ -81,11 +81,11 @@ class ArrayLayout:
 
     def _set_width(self, width: int) -> None:
         room = width - self._label_width - len(self._indent) - len(self._brackets) - len("]],")
-        self._per_line = max(1, (room + len(_GAP)) // (self._cells.width + len(_GAP)))
+        self._per_line = max(1, (room + len(_GAP)) // (self._cell_width + len(_GAP)))
         if self._axes and not self._is_whole and self._values.shape[-1] > 2 * _EDGE + 1:
             # A row of a shortened array is one line: as many of its elements as there is room for.
             dots = len("..., ")
-            fit = (room + len(_GAP) - dots) // (self._cells.width + len(_GAP))
+            fit = (room + len(_GAP) - dots) // (self._cell_width + len(_GAP))
             size = self._values.shape[-1]
             edge = max(1, fit // 2)
             self._axes[-1] = _Axis(size, edge if 2 * edge + 1 < size else -1)
@@ -142,18 +142,7 @@ class ArrayLayout:
 
     def place_of(self, indices: Sequence[int]) -> list[int]:
         """The same element, counted from the first one that is shown."""
-        shape = self._values.shape
-        said = f"[{', '.join(map(str, indices))}]"
-        if len(indices) != len(shape):
-            plural = "s" if len(shape) != 1 else ""
-            raise TdbgError(f"{said} does not fit: this tensor has {len(shape)} dimension{plural}, shape {shape}")
-        found = []
-        for one, size, begin in zip(indices, shape, self._offset or (0,) * len(shape), strict=True):
-            place = one - begin if one >= 0 else one + size
-            if not 0 <= place < size:
-                raise TdbgError(f"{said} is not among what is shown: there are {begin} to {begin + size - 1}")
-            found.append(place)
-        return found
+        return self._part.place(indices)
 
     def _line(self, number: int) -> Line:
         values = self._values
@@ -185,11 +174,13 @@ class ArrayLayout:
 
     def _page(self, entries: list[int]) -> Line:
         index = tuple(axis.index(entry) or 0 for axis, entry in zip(self._axes, entries, strict=False))
-        return (Span(self._label_of(index, tail=", :, :"), "dim"),)
+        return (Span(self._part.label(index), "dim"),)
 
-    def _label_of(self, index: tuple[int, ...], tail: str = "") -> str:
-        offset = self._offset or (0,) * len(index)
-        return f"[{', '.join(str(one + begin) for one, begin in zip(index, offset, strict=False))}{tail}]"
+    def _widest_label(self) -> int:
+        ends = [tuple(size - 1 for size in self._values.shape), (0,) * self._values.ndim]
+        if self._row_lines == 1:
+            ends = [end[:-1] for end in ends]
+        return max(len(self._part.label(end)) for end in ends) if self._values.size else 0
 
     def _row(self, entries: list[int], piece: int) -> Line:
         axis = self._axes[-1]
@@ -199,17 +190,18 @@ class ArrayLayout:
         spans: list[Span] = []
         if self._label_width:
             if self._row_lines == 1:
-                label = self._label_of(index, tail=", :")
+                label = self._part.label(index)
             else:
                 first = axis.index(begin)
-                label = self._label_of((*index, first if first is not None else axis.edge))
+                label = self._part.label((*index, first if first is not None else axis.edge))
             spans.append(Span(label.ljust(self._label_width), "dim"))
         is_first = not entries or all(entry == 0 for entry in (entries[-1:] if self._values.ndim > 2 else entries))
         lead = self._indent if is_first and piece == 0 and self._values.ndim < 3 else " " * len(self._indent)
         opened = len(self._brackets) if is_first else 1
         brackets = ("[" * opened).rjust(len(self._brackets)) if piece == 0 else " " * len(self._brackets)
         spans.append(Span(lead + brackets))
-        spans += self._elements(row, axis, begin, end)
+        is_marked = self._marked is not None and index == self._marked[:-1]
+        spans += self._elements(row, axis, begin, end, self._marked[-1] if self._marked and is_marked else -1)
         spans.append(Span(self._closing(entries, end == axis.entries)))
         return tuple(spans)
 
@@ -222,23 +214,26 @@ class ArrayLayout:
         is_last_row = entries[-1] == self._axes[-2].entries - 1
         return f"]]{end}" if is_last_row else "],"
 
-    def _elements(self, row: np.ndarray, axis: _Axis, begin: int, end: int) -> list[Span]:
+    def _elements(self, row: np.ndarray, axis: _Axis, begin: int, end: int, marked: int) -> list[Span]:
         if axis.edge < 0:
-            return self._written(row[begin:end])
+            return self._written(row[begin:end], marked - begin)
         head = row[begin : min(end, axis.edge)]
-        tail = row[axis.size - axis.entries + max(begin, axis.edge + 1) : axis.size - axis.entries + end]
-        spans = self._written(head)
+        tail_begin = axis.size - axis.entries + max(begin, axis.edge + 1)
+        tail = row[tail_begin : axis.size - axis.entries + end]
+        spans = self._written(head, marked - begin)
         if begin <= axis.edge < end:
             spans += ([Span(_GAP)] if len(head) else []) + [Span("...", "dim")]
             spans += [Span(_GAP)] if len(tail) else []
-        return spans + self._written(tail)
+        return spans + self._written(tail, marked - tail_begin)
 
-    def _written(self, row: np.ndarray) -> list[Span]:
-        """Neighbours of the same style are one span."""
+    def _written(self, row: np.ndarray, marked: int = -1) -> list[Span]:
+        """Neighbours of the same style are one span. One element may be marked, so that it is found without colours."""
         spans: list[Span] = []
         if not len(row):
             return spans
-        for text, style in zip(self._cells.texts(row), self._cells.styles(row), strict=True):
+        for at, (text, style) in enumerate(zip(self._cells.texts(row), self._cells.styles(row), strict=True)):
+            if self._marked is not None:
+                text, style = (f">{text}<", "match") if at == marked else (f" {text} ", style)
             if spans and spans[-1].style == style:
                 spans[-1] = Span(f"{spans[-1].text}{_GAP}{text}", style)
             else:

@@ -23,14 +23,15 @@ def go_to(result: Result, indices: Sequence[int], width: int | None) -> Result:
     for at, (block, lines) in enumerate(zip(result.blocks, layout.blocks, strict=True)):
         if not isinstance(block, Array) or not isinstance(lines, ArrayLayout):
             continue
-        line = lines.line_of(indices)
-        if line is not None:
-            return replace(result, top=layout.starts[at] + line)
-        near = _around(block, lines.place_of(indices))
+        place = lines.place_of(indices)
+        near = replace(block, marked=tuple(place))
+        line = ArrayLayout(near, width).line_of(indices)
+        if line is None:
+            near = _around(block, place)
+            line = ArrayLayout(near, width).line_of(indices)
         blocks = [*result.blocks[:at], near, *result.blocks[at + 1 :]]
-        inside = ArrayLayout(near, width).line_of(indices)
-        return replace(result, blocks=blocks, top=layout.starts[at] + (inside or 0))
-    raise TdbgError("no tensor is shown whose elements could be gone to; show one first: pt NAME")
+        return replace(result, blocks=blocks, top=layout.starts[at] + (line or 0), note=_note(block, near, place))
+    raise TdbgError("no tensor is shown; show one first: pt NAME")
 
 
 def _around(block: Array, place: Sequence[int]) -> Array:
@@ -41,7 +42,15 @@ def _around(block: Array, place: Sequence[int]) -> Array:
         room = _AROUND[at - values.ndim + 2] if at >= values.ndim - 2 else 0
         begins.append(max(0, one - room))
         ends.append(min(size, one + room + 1))
-    part = values[tuple(slice(begin, end) for begin, end in zip(begins, ends, strict=True))]
-    old = block.offset or (0,) * values.ndim
-    offset = tuple(begin + before for begin, before in zip(begins, old, strict=True))
-    return replace(block, values=part, offset=offset, shows_all=True, part_of=block)
+    index = tuple(slice(begin, end) for begin, end in zip(begins, ends, strict=True))
+    marked = tuple(one - begin for one, begin in zip(place, begins, strict=True))
+    part = block.elements.narrowed(index)
+    return replace(block, values=values[index], part=part, shows_all=True, part_of=block, marked=marked)
+
+
+def _note(whole: Array, near: Array, place: Sequence[int]) -> str:
+    part = whole.elements
+    said = f"{part.label(place)} is {np.asarray(whole.values)[tuple(place)]}, marked > <"
+    if near.part_of is None:
+        return said
+    return f"{said}; only an excerpt is shown: {near.elements.label()} of shape {part.shape}"

@@ -92,7 +92,7 @@ class Engine:
         """By name or alias; TdbgError with the nearest when there is none."""
         found = find(word)
         if found is None:
-            hint = did_you_mean(word, all_words()) or "type help for those that there are"
+            hint = did_you_mean(word, all_words()) or "type help for a list"
             raise TdbgError(f"there is no command {word!r}; {hint}")
         return found
 
@@ -122,10 +122,10 @@ class Engine:
         name, rest = (*line.split(None, 1), "")[:2]
         command = self.command(name)
         if command.is_raw:
-            rest, file = text_without_file(rest)
+            rest, file, force = text_without_file(rest)
             words = [rest.strip()]
         else:
-            bare, file = without_file(line)
+            bare, file, force = without_file(line)
             words = [word.text for word in words_of(bare)][1:]
         args = command.parse(words)
         if file or getattr(args, "write_path", None):
@@ -134,22 +134,24 @@ class Engine:
             return command.run(self, args)
         asking, self.can_ask = self.can_ask, False
         try:
-            return self._written(name, command.run(self, args), file)
+            return self._written(name, command.run(self, args), file, force)
         finally:
             self.can_ask = asking
 
     def _check_may_write(self) -> None:
         if not self.can_write:
-            raise TdbgError("no file can be written from here; use tdbg shell for that")
+            raise TdbgError("files cannot be written from here; use tdbg shell")
 
-    def _written(self, name: str, result: Result, file: str) -> Result:
+    def _written(self, name: str, result: Result, file: str, force: bool) -> Result:
         if result.is_error:
             return result
         if result.action or not result.blocks:
-            raise TdbgError(f"{name} shows nothing that could be written to a file")
+            raise TdbgError(f"{name} has no output to write to a file")
         path = Path(file).expanduser()
         if path.is_dir():
             raise TdbgError(f"this is a folder, not a file: {file}")
+        if os.path.lexists(path) and not force:
+            raise TdbgError(f"this exists already and is not overwritten without --force: > {file} --force")
         count = 0
         try:
             with path.open("w", encoding="utf-8") as out:
@@ -164,25 +166,25 @@ class Engine:
     def _search(self, pattern: str) -> Result:
         shown = self.visited.shown
         if shown is None:
-            raise TdbgError("there is no screen to search yet; show one first, for example with lt")
+            raise TdbgError("there is nothing to search yet; show something first, for example with lt")
         pattern = pattern or self._sought
         if not pattern:
             raise TdbgError("search for what? write /REGEX, for example /inf; then / goes to the next one")
         try:
             compiled = re.compile(pattern)
         except re.error as problem:
-            raise TdbgError(f"this is no regular expression ({problem}): {pattern}") from None
+            raise TdbgError(f"this is not a regular expression ({problem}): {pattern}") from None
         self._sought = pattern
         is_next = shown.result.search == pattern
         found = Layout(shown.result, self.width).find(compiled, shown.result.top + 1 if is_next else 0)
         if found is None:
-            raise TdbgError(f"no line of this screen matches: {pattern}")
+            raise TdbgError(f"no line on this screen matches: {pattern}")
         return self._changed(replace(shown.result, search=pattern, top=found))
 
     def _go_to_element(self, rest: str) -> Result:
         numbers = re.fullmatch(r"\s*\[?\s*(-?\d+(?:\s*,\s*-?\d+)*)\s*,?\s*\]?\s*", rest)
         if numbers is None:
-            raise TdbgError("an element is written @[row,column], for example @[10,0]")
+            raise TdbgError("write an element as @[row,column], for example @[10,0]")
         shown = self.visited.shown
         indices = tuple(int(number) for number in numbers[1].split(","))
         return self._changed(go_to(shown.result if shown else Result(), indices, self.width))

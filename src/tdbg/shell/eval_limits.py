@@ -34,12 +34,12 @@ def check_arguments(function: Word, args: list[Any], keywords: dict[str, Any]) -
     texts = [one for one in args[:may_be_text] if isinstance(one, str | bytes)]
     texts += [name for name, one in keywords.items() if isinstance(one, str | bytes) and name not in _OPTIONS]
     if texts:
-        raise TdbgError(f"np.{function.name}: a text is no number; texts can only be compared with")
+        raise TdbgError(f"np.{function.name}: text is not a number; it can only be compared")
     for one in [*args, *keywords.values()]:
         if isinstance(one, Word | LinearAlgebra):
             raise TdbgError("functions cannot be passed to functions here")
         if isinstance(one, np.ndarray) and one.dtype.kind not in "biufcV" and function.name not in _FOR_TEXTS:
-            raise TdbgError("an array of texts can be indexed, compared and counted, not computed with")
+            raise TdbgError("an array of text can be indexed, compared and counted, but not computed with")
 
 
 _REFUSED = frozenset("out where axes signature like subok **".split())  # they write, or change what is bounded
@@ -62,7 +62,7 @@ def check_text(text: str) -> None:
 def check_type(given: Any) -> None:
     kind = np.dtype(given)
     if kind.kind not in "biufc" or kind.itemsize > 32:
-        raise TdbgError(f"{given} is no type of numbers; take float32, int64 or such")
+        raise TdbgError(f"{given} is not a numeric type; use float32, int64 or the like")
 
 
 def number(value: Any) -> Any:
@@ -70,9 +70,9 @@ def number(value: Any) -> Any:
     if isinstance(value, list | tuple):
         value = np.asarray(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "OSU":
-        raise TdbgError("an array of texts can be indexed, compared and counted, not computed with")
+        raise TdbgError("an array of text can be indexed, compared and counted, but not computed with")
     if not isinstance(value, np.ndarray | np.generic | int | float | complex):
-        raise TdbgError(f"{type(value).__name__} is no number; operators take numbers and arrays")
+        raise TdbgError(f"{type(value).__name__} is not a number; operators take numbers and arrays")
     return value
 
 
@@ -94,7 +94,7 @@ def check_bits(bits: int) -> None:
 
 def check_size(elements: float) -> None:
     if elements > LARGEST:
-        raise TdbgError(f"this would make {elements:,.0f} elements; at most {LARGEST:,} are made: take slices first")
+        raise TdbgError(f"this would make {elements:,.0f} elements, and the limit is {LARGEST:,}; take slices first")
 
 
 def size_of_part(whole: np.ndarray, index: Any) -> int:

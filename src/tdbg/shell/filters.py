@@ -16,7 +16,7 @@ def check_filter(name: str, scene: Scene) -> None:
         return
     if re.fullmatch(r"\w+", name) and name not in expressions.FIELDS:
         known = ", ".join(filters)
-        raise TdbgError(f"tensor filter \"{name}\" does not exist; there are: {known}, and conditions as 'nan > 0'")
+        raise TdbgError(f"tensor filter \"{name}\" does not exist; use {known}, or a condition such as 'nan > 0'")
     expressions.parse(name)
 
 
@@ -24,4 +24,4 @@ def check_pattern(pattern: str) -> None:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise TdbgError(f"this is no regular expression ({error}): {pattern}") from None
+        raise TdbgError(f"this is not a regular expression ({error}): {pattern}") from None

@@ -13,10 +13,10 @@ _WIDTH = 100
 
 # What is typed beside commands.
 SIGNS = (
-    ("/REGEX", "search the screen; / alone goes to the next match"),
-    ("@[i,j]", "go to an element of the tensor that is shown"),
-    ("COMMAND > FILE", "write what a command shows to a file"),
-    ("COMMAND; COMMAND", "several commands in a line"),
+    ("/REGEX", "search the screen; a bare / goes to the next match"),
+    ("@[i,j]", "go to an element of the tensor shown"),
+    ("COMMAND > FILE", "write what a command shows to a new file; > FILE --force overwrites one"),
+    ("COMMAND; COMMAND", "run several commands"),
 )
 
 

@@ -43,6 +43,10 @@ class History:
         except (OSError, UnicodeError):
             self.path = None
 
+    def containing(self, text: str) -> list[str]:
+        """Newest first, each once."""
+        return list(dict.fromkeys(line for line in reversed(self.lines) if text in line))
+
     def with_prefix(self, prefix: str) -> list[str]:
         """Newest first, each once."""
         return list(dict.fromkeys(line for line in reversed(self.lines) if line.startswith(prefix)))

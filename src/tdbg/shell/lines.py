@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 
+from tdbg import marks
 from tdbg.capture.control import Action
 from tdbg.errors import TdbgError
 from tdbg.shell.colours import has_colours, written
@@ -77,6 +78,8 @@ class LineMode:
         try:
             layout = Layout(result)
             lines = _window(layout, result.top) if is_window else _matching(layout) if result.search else iter(layout)
+            if result.note:
+                _print(iter([(Span(result.note, "match"),)]))
             if self.has_pager and self.engine.settings.get("pager", True):
                 _page(lines)
             else:
@@ -104,7 +107,7 @@ class LineMode:
             print()
             return None
         except UnicodeDecodeError:
-            self.show(error("this line is no text (UTF-8)"))
+            self.show(error("this line is not UTF-8 text"))
             return ""
         if not self.is_typed:
             _print(iter([(Span(line),)]))
@@ -118,8 +121,9 @@ class LineMode:
             except (EOFError, KeyboardInterrupt):
                 answer = ""
                 print()
-            if not answer.strip().lower().startswith("y"):
-                return Result()
+            answer = answer.strip()
+            if answer.lower() not in ("y", "yes"):
+                return Result() if answer.lower() in ("", "n", "no") else self.engine.execute(answer)
         return self.engine.execute(result.yes)
 
 
@@ -151,10 +155,8 @@ def _print(lines: Iterator[Line]) -> None:
     if sys.stdout is None:
         return
     in_colour = has_colours(sys.stdout)
-    encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
-        text = written(line, in_colour) + "\n"
-        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        sys.stdout.write(marks.fitting(written(line, in_colour) + "\n", sys.stdout))
 
 
 def _page(lines: Iterator[Line]) -> None:
@@ -168,7 +170,10 @@ def _page(lines: Iterator[Line]) -> None:
         return
     in_colour = has_colours(sys.stdout)
     sys.stdout.flush()
-    process = subprocess.Popen(pager, shell=True, stdin=subprocess.PIPE, text=True, encoding="utf-8")
+    encoding = marks.encoding_of(sys.stdout)
+    process = subprocess.Popen(
+        pager, shell=True, stdin=subprocess.PIPE, text=True, encoding=encoding, errors=marks.ERRORS
+    )
     assert process.stdin is not None
     try:
         for line in (*first, *lines):

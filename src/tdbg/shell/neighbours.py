@@ -25,7 +25,11 @@ class NeighboursCommand(command.Command):
 
     def prepare_parser(self, parser: command.Parser) -> None:
         add = parser.add_argument
-        add("node_name", metavar="NODE", help="the op's name, as hidden/MatMul; of a tensor, hidden/MatMul:0, its op")
+        add(
+            "node_name",
+            metavar="NODE",
+            help="the op's name, such as hidden/MatMul; a tensor, hidden/MatMul:0, stands for its op",
+        )
         add("-c", "--control", action="store_true", help=f"with control {self.word}s")
         text = "with -r: how deep (default: the setting graph_recursion_depth)"
         add("-d", "--depth", type=int, metavar="N", help=text)

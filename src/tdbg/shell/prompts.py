@@ -24,7 +24,7 @@ _terminal = threading.RLock()  # a Session's prompt and one of --break may both 
 def make(ui_type: str = "screen", config_file_path: Any = None) -> Prompt:
     """Lines where ``readline`` is asked for, or no screen can be shown."""
     if ui_type not in UI_TYPES:
-        raise TdbgError(f"ui_type {ui_type!r} is not known; there are: {', '.join(UI_TYPES)}")
+        raise TdbgError(f"ui_type {ui_type!r} is not known; choose one of: {', '.join(UI_TYPES)}")
     settings = Settings.of_user(config_file_path)
     if settings.warning:
         faults.say(settings.warning)
@@ -58,7 +58,7 @@ class _HeldPrompt:
 
 
 class LinePrompt(_HeldPrompt):
-    """At the end of the input the program goes on without the debugger."""
+    """At the end of the input the program continues without the debugger."""
 
     def _ask(self, pause: Pause) -> Action:
         try:
@@ -66,7 +66,7 @@ class LinePrompt(_HeldPrompt):
         except BrokenPipeError:
             action = None
         if action is None:
-            faults.say("no more commands: the program goes on without the debugger")
+            faults.say("no more commands: the program continues without the debugger")
             return Action(Kind.DETACH)
         return action
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, overload
 
 from tdbg.capture.control import Action
+from tdbg.shell.part import Part
 
 # Roles, not colours: each renderer has its own table of them.
 STYLES = frozenset(
@@ -67,6 +68,7 @@ class Column:
     sort: str = ""  # the command that a click on the title types
     form: Callable[[Any], str] | None = None  # how a value is written on a line; JSON has the value itself
     is_shown: bool = True  # False: in JSON only
+    is_whole: bool = False  # never cut: a line that is too long goes on beyond the edge
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,13 @@ class Array:
     values: Any  # numpy array; only what is shown is read
     ranges: Sequence[tuple[float, float]] = ()
     shows_all: bool = False  # without ellipses
-    offset: tuple[int, ...] = ()  # of its first element in the whole tensor, for @[i,j]
+    part: Part | None = None  # which elements of the tensor these are; None: all
     part_of: Array | None = None  # what was shown before @[i,j] went to an element that an ellipsis hid
+    marked: tuple[int, ...] | None = None  # the element that @[i,j] went to, counted from the first one here
+
+    @property
+    def elements(self) -> Part:
+        return self.part or Part.whole(self.values.shape)
 
 
 @dataclass(frozen=True)
@@ -109,7 +116,7 @@ class Result:
     """``menu``: links for the top of the screen. ``top``: the line to begin at, counted over all blocks. ``action``:
     the prompt is over, and this is what the program does next. ``asks``: nothing was done yet; ``yes`` is the command
     that does it (a question such as "print 80,000,000 elements?"). ``search``: a regular expression whose matches the
-    layout marks."""
+    layout marks. ``note``: a sentence that is seen whichever lines are."""
 
     blocks: Sequence[Block] = ()
     menu: Sequence[Span] = ()
@@ -119,6 +126,7 @@ class Result:
     asks: str = ""
     yes: str = ""
     search: str = ""
+    note: str = ""
     controls: Mapping[str, Any] = field(default_factory=dict)  # for the screen: {"page": -1}, {"mouse": True}, …
 
 

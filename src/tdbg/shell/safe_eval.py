@@ -58,11 +58,11 @@ _FEATURES = {
 def evaluate(text: str, names: Mapping[str, Any] | None = None) -> Any:
     """The value of an expression in which ``names`` stand for arrays; TdbgError, in one sentence, when it has none."""
     if len(text) > _LONGEST_TEXT:
-        raise TdbgError(f"this expression has {len(text):,} characters; {_LONGEST_TEXT:,} are enough")
+        raise TdbgError(f"this expression has {len(text):,} characters; the limit is {_LONGEST_TEXT:,}")
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
-        raise TdbgError(f"this is no expression: {error.msg}; write one such as np.max(`x:0`) / 2") from error
+        raise TdbgError(f"this is not an expression: {error.msg}; write one such as np.max(`x:0`) / 2") from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise TdbgError("this expression cannot be read: it is nested too deeply or holds a zero byte") from error
     evaluator = _Evaluator({name: _read_only(value) for name, value in (names or {}).items()})
@@ -74,12 +74,12 @@ def evaluate(text: str, names: Mapping[str, Any] | None = None) -> Any:
     except RecursionError as error:
         raise TdbgError("this expression is nested too deeply; evaluate it in parts") from error
     except MemoryError as error:
-        raise TdbgError("there is not enough memory for this; take a slice of the tensor") from error
+        raise TdbgError("there is not enough memory for this; use a slice of the tensor") from error
     except Exception as error:  # whatever numpy says of shapes, types and values
         said = " ".join(str(error).split()) or type(error).__name__
         raise TdbgError(f"this cannot be computed: {said}") from error
     if isinstance(found, Word | LinearAlgebra | type):
-        raise TdbgError("this is a function; give it something in parentheses, as in np.sum(`x:0`)")
+        raise TdbgError("this is a function; call it with an argument, as in np.sum(`x:0`)")
     return found
 
 
@@ -118,7 +118,7 @@ class _Evaluator:
         if node.id in _BUILTINS:
             return numpy_words.look_up(_BUILTINS[node.id])
         if node.id in ("np", "numpy"):
-            raise TdbgError("np alone is no value; write a function of it, such as np.sum(…)")
+            raise TdbgError("np alone is not a value; call one of its functions, such as np.sum(…)")
         raise TdbgError(
             f"there is no {node.id!r} here; write tensors in backticks, as `{node.id}:0`, and functions as np.…"
         )
@@ -134,7 +134,7 @@ class _Evaluator:
     def _part(self, node: ast.expr) -> Any:
         part = self.value(node)
         if isinstance(part, str | bytes):
-            raise TdbgError("texts inside a list or tuple cannot be used here; compare with one text at a time")
+            raise TdbgError("text inside a list or tuple cannot be used here; compare with one string at a time")
         return part
 
     def _of_ifexp(self, node: ast.IfExp) -> Any:
@@ -185,7 +185,7 @@ class _Evaluator:
                 raise TdbgError("a list is indexed by one number or slice")
             return whole[index]
         if not isinstance(whole, np.ndarray):
-            raise TdbgError(f"only arrays have elements, and this is {type(whole).__name__}")
+            raise TdbgError(f"only arrays have elements, and this is a {type(whole).__name__}")
         check_size(size_of_part(whole, index))
         return whole[index]
 
@@ -198,7 +198,7 @@ class _Evaluator:
             return tuple(self._index(one) for one in node.elts)
         index = self.value(node)
         if isinstance(index, str | bytes):
-            raise TdbgError("arrays are indexed by numbers and slices, not by texts")
+            raise TdbgError("arrays are indexed by numbers and slices, not by text")
         return index
 
     def _of_attribute(self, node: ast.Attribute) -> Any:

@@ -99,7 +99,7 @@ class Settings(Mapping[str, Any]):
             new.write_text(json.dumps(self._values, indent=2) + "\n", encoding="utf-8")
             new.replace(self.path)
         except OSError as error:
-            raise TdbgError(f"{name} is set for now, but cannot be kept ({error.strerror}): {self.path}") from None
+            raise TdbgError(f"{name} is set for now, but cannot be saved ({error.strerror}): {self.path}") from None
 
 
 def shown(value: Any) -> str:

@@ -5,7 +5,7 @@ Columns are as wide as what stands in the first and last rows; a longer cell fur
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import cast
 
 from tdbg.shell.cells import cells_of
@@ -27,7 +27,8 @@ class TableLayout:
         self._widths = [max([title, *(_length(row[n]) for row in sample)]) for n, title in enumerate(titles)]
         self._is_cut = width is not None
         if width is not None:
-            self._widths = _fitting(self._widths, width)
+            kept = {n for n, (_, column) in enumerate(self._columns) if column.is_whole}
+            self._widths = _fitting(self._widths, width, kept)
 
     def __len__(self) -> int:
         return len(self._rows) + 1
@@ -46,7 +47,7 @@ class TableLayout:
     def _line(self, cells: Sequence[Line]) -> Line:
         spans: list[Span] = []
         for n, (cell, width, right) in enumerate(zip(cells, self._widths, self._right, strict=True)):
-            if self._is_cut:
+            if self._is_cut and not self._columns[n][1].is_whole:
                 cell = _shortened(cell, width)
             space = Span(" " * (width - _length(cell)))
             is_last = n == len(cells) - 1
@@ -88,13 +89,14 @@ def _length(cell: Line) -> int:
     return sum(cells_of(span.text) for span in cell)
 
 
-def _fitting(widths: list[int], width: int) -> list[int]:
-    """The widest columns lose what is too much."""
+def _fitting(widths: list[int], width: int, kept: Collection[int]) -> list[int]:
+    """The widest columns lose what is too much, those that are ``kept`` nothing."""
     found = list(widths)
     room = width - len(_GAP) * (len(widths) - 1)
-    while sum(found) > room and max(found) > _LEAST:
-        widest = found.index(max(found))
-        others = max([_LEAST, *(one for n, one in enumerate(found) if n != widest)])
+    cut = [n for n in range(len(widths)) if n not in kept]
+    while cut and sum(found) > room and max(found[n] for n in cut) > _LEAST:
+        widest = max(cut, key=lambda n: found[n])
+        others = max([_LEAST, *(found[n] for n in cut if n != widest)])
         found[widest] -= max(1, min(sum(found) - room, found[widest] - others))
     return found
 

@@ -15,6 +15,7 @@ from tdbg.errors import TdbgError
 from tdbg.shell.array_cells import computable, in_ranges
 from tdbg.shell.command import Parser
 from tdbg.shell.numeric_summary import histogram_text, summary_of, summary_text
+from tdbg.shell.part import Part
 from tdbg.shell.result import Array, Block, Result, Span, Text, text
 
 MOST_UNASKED = 2000  # elements that -a shows without a question
@@ -26,10 +27,15 @@ _PER_CHUNK = 1 << 22
 def add_output_flags(parser: Parser) -> None:
     """Those that eval has too."""
     add = parser.add_argument
-    add("-a", "--all", action="store_true", help=f"all elements, without ellipses; asks first above {MOST_UNASKED:,}")
+    add(
+        "-a",
+        "--all",
+        action="store_true",
+        help=f"show all elements, without ellipses; asks first above {MOST_UNASKED:,}",
+    )
     add("-w", "--write_path", metavar="FILE", help="write the elements, or the slice, to this .npy file")
-    add("--force", action="store_true", help="-w overwrites the file")
-    add("-y", "--yes", action="store_true", help="-a does not ask")
+    add("--force", action="store_true", help="overwrite the file of -w")
+    add("-y", "--yes", action="store_true", help="do not ask before -a")
 
 
 def add_value_flags(parser: Parser) -> None:
@@ -37,8 +43,13 @@ def add_value_flags(parser: Parser) -> None:
     text = "highlight elements in these ranges: [0,1] or [[-inf,-1],[1,inf]]"
     add("-r", "--ranges", metavar="RANGES", help=text)
     add_output_flags(parser)
-    add("-s", "--numeric_summary", action="store_true", help="count nan, inf, signs and zeros; min, max, mean, std")
-    add("--histogram", action="store_true", help="show how the finite elements are spread")
+    add(
+        "-s",
+        "--numeric_summary",
+        action="store_true",
+        help="show counts of nan, inf, signs and zeros, and min, max, mean and std",
+    )
+    add("--histogram", action="store_true", help="show a histogram of the finite elements")
 
 
 def parse_ranges(typed: str | None) -> list[tuple[float, float]]:
@@ -51,7 +62,7 @@ def parse_ranges(typed: str | None) -> list[tuple[float, float]]:
         raise TdbgError(f"-r {typed}: write one range, [0,1], or several, [[-inf,-1],[1,inf]]")
     for low, high in found:
         if math.isnan(low) or low > high:
-            raise TdbgError(f"-r {typed}: a range begins with its lower end, and {low:g} is not below {high:g}")
+            raise TdbgError(f"-r {typed}: a range starts with its lower end, but {low:g} is not below {high:g}")
     return found
 
 
@@ -70,7 +81,7 @@ def header(name: str, dtype: str, shape: Sequence[int] | None) -> Text:
     )
 
 
-def value_blocks(name: str, shown: np.ndarray, args: Namespace, offset: tuple[int, ...] = ()) -> list[Block]:
+def value_blocks(name: str, shown: np.ndarray, args: Namespace, part: Part) -> list[Block]:
     """The header, what was asked for beside the elements, and the elements."""
     blocks: list[Block] = [header(name, str(shown.dtype), shown.shape)]
     ranges = parse_ranges(args.ranges)
@@ -85,7 +96,7 @@ def value_blocks(name: str, shown: np.ndarray, args: Namespace, offset: tuple[in
         share = f" ({inside / shown.size:.2%})" if shown.size else ""
         said = f"Highlighted {args.ranges}: {inside:,} of {shown.size:,} elements{share}"
         blocks.append(text(Span(said, "match"), "", data={"highlighted": inside, "elements": shown.size}))
-    return [*blocks, Array(name, shown, ranges, args.all, offset)]
+    return [*blocks, Array(name, shown, ranges, args.all, part)]
 
 
 def count_in_ranges(shown: np.ndarray, ranges: Sequence[tuple[float, float]]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +38,7 @@ class TensorName:
         else:
             device, tensor = "", ":".join(parts)
         if not tensor:
-            raise TdbgError(f"{typed!r} names no tensor; lt lists those that there are")
+            raise TdbgError(f"{typed!r} does not name a tensor; lt lists them")
         return cls(tensor, debug_op, device, index, f"[{inside}" if bracket else "")
 
     @property
@@ -58,15 +57,15 @@ def _part(part: str) -> Any:
     if part == "...":
         return Ellipsis
     if part in ("None", "np.newaxis", "newaxis"):
-        raise TdbgError("a new axis shows nothing new; leave it out, or use eval with np.reshape")
+        raise TdbgError("a new axis adds nothing here; leave it out, or use eval with np.reshape")
     if re.fullmatch(r"[+-]?\d+", part):
         return int(part)
     match = _SLICE.fullmatch(part)
     if match is None:
-        raise TdbgError(f"{part!r} is no index; write numbers and slices such as [3], [0:10, ::2] or [..., -1]")
+        raise TdbgError(f"{part!r} is not an index; write numbers and slices such as [3], [0:10, ::2] or [..., -1]")
     begin, end, step = (int(one) if one else None for one in match.groups())
     if step == 0:
-        raise TdbgError("a slice with step 0 has no elements; take 1 or more, or a negative step")
+        raise TdbgError("a slice cannot have step 0; use 1 or more, or a negative step")
     return slice(begin, end, step)
 
 
@@ -78,20 +77,3 @@ def take(array: Any, index: Index, name: str) -> Any:
         return array[index] if Ellipsis in index else array[(*index, Ellipsis)]
     except IndexError as error:
         raise TdbgError(f"this index does not fit {name} of shape {tuple(array.shape)}: {error}") from error
-
-
-def offset_of(shape: Sequence[int], index: Index) -> tuple[int, ...]:
-    """Where the first element of a part lies in the whole, for the dimensions that are left; () where a step other
-    than 1 leaves no simple answer."""
-    given = [one for one in index if one is not Ellipsis]
-    missing = [slice(None)] * (len(shape) - len(given))
-    at = next((n for n, one in enumerate(index) if one is Ellipsis), len(index))
-    whole = [*index[:at], *missing, *index[at + 1 :]]
-    found = []
-    for size, one in zip(shape, whole, strict=False):
-        if isinstance(one, slice):
-            begin, _, step = one.indices(size)
-            if step != 1:
-                return ()
-            found.append(begin)
-    return tuple(found)

@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 from tdbg.errors import TdbgError
 
+FORCE = "--force"
 _QUOTES = "'\""
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*(us|µs|ms|s)?", re.IGNORECASE)
-_FILE_BEHIND_TEXT = re.compile(r"\s>\s*(?P<file>\S*/\S*|[\w~.-]+\.(txt|log|out|csv|json|md|npy))\s*$")
+_FILE_BEHIND_TEXT = re.compile(
+    r"\s>\s*(?P<file>\S*/\S*|[\w~.-]+\.(txt|log|out|csv|json|md|npy))(?P<force>\s+--force)?\s*$"
+)
 
 
 class Word(NamedTuple):
@@ -89,27 +92,31 @@ def commands_in(text: str) -> list[str]:
     return [one.strip() for one in [*found, piece] if one.strip()]
 
 
-def without_file(line: str) -> tuple[str, str]:
-    """A command without its ``> file``, and that file ("" when there is none)."""
+def without_file(line: str) -> tuple[str, str, bool]:
+    """A command without its ``> file``, that file ("" when there is none), and whether ``--force`` stands behind it."""
     words = words_of(line)
+    force = len(words) > 2 and words[-1].text == FORCE and any(word.text.startswith(">") for word in words[-3:-1])
+    words = words[:-1] if force else words
     if words and words[-1].text == ">" and not words[-1].is_quoted:
-        raise TdbgError("there is no file behind >; write, for example, lt > tensors.txt")
+        raise TdbgError("> needs a file name, for example lt > tensors.txt")
     if len(words) > 2 and words[-2].text == ">" and not words[-2].is_quoted:
         mark, file, before = words[-2].start, words[-1].text, words[-3].text
     elif len(words) > 1 and words[-1].text.startswith(">") and not words[-1].is_quoted:
         mark, file, before = words[-1].start, words[-1].text[1:], words[-2].text
     else:
-        return line, ""
+        return line, "", False
     if _NUMBER.fullmatch(file):
         if before.startswith("-"):
-            return line[:mark] + line[mark:].replace("> ", ">", 1), ""
-        raise TdbgError(f"a file named {file}? quotes hold a condition together: lt -f 'nan > 0'; a file is > ./{file}")
-    return line[:mark].rstrip(), file
+            return line[:mark] + line[mark:].replace("> ", ">", 1), "", False
+        raise TdbgError(
+            f"a file named {file}? Put a condition in quotes: lt -f 'nan > 0'; or write to a file with > ./{file}"
+        )
+    return line[:mark].rstrip(), file, force
 
 
-def text_without_file(text: str) -> tuple[str, str]:
+def text_without_file(text: str) -> tuple[str, str, bool]:
     """The same for text that is no words, where ``>`` mostly compares: what is no path belongs to the text."""
     match = _FILE_BEHIND_TEXT.search(text)
     if match is None or any(text[match.start() :].count(quote) % 2 for quote in _QUOTES + "`"):
-        return text, ""
-    return text[: match.start()], match["file"]
+        return text, "", False
+    return text[: match.start()], match["file"], match["force"] is not None

@@ -142,7 +142,7 @@ latest). So whoever reads a trace that grows reads in this order.
     stack                           where it was made
     phase                           model.Phase
     forward                         for an op of a gradient: the op that it differentiates
-    observed                        whether its outputs are looked at
+    observed                        whether its outputs are observed
 ``graphs``: ``graph`` was built inside ``outer`` by ``function`` at ``stack`` and ``time``.
 ``shapes``: the ``dims`` of each shape number; a dim of -1 is not known.
 ``stacks``: a stack is its innermost ``frame`` and a ``parent`` stack (the caller).

@@ -52,7 +52,7 @@ def make_room(path: Path, force: bool, how_to_force: str, cluster: str = "", tas
     if not force:
         raise TdbgError(f"this exists already and is not overwritten without {how_to_force}: {path}")
     if not _is_trace(path):
-        raise TdbgError(f"{how_to_force} overwrites traces only, and this is none; remove it yourself: {path}")
+        raise TdbgError(f"{how_to_force} overwrites traces only, and this is not one; remove it yourself: {path}")
     try:
         shutil.rmtree(path)
     except OSError as error:

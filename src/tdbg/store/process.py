@@ -98,16 +98,16 @@ def check_version(trace: Path) -> None:
         content = read_json(path)
     except FileNotFoundError:
         raise TdbgError(
-            f"This folder is no tdbg trace (it has no {TRACE_JSON}); record one with: tdbg run train.py  ({trace})"
+            f"This folder is not a tdbg trace (it has no {TRACE_JSON}); record one with: tdbg run train.py  ({trace})"
         ) from None
     except (OSError, ValueError) as error:
         raise TdbgError(
-            f"The trace's {TRACE_JSON} cannot be read ({error}); if the rest is whole, write "
+            f"The trace's {TRACE_JSON} cannot be read ({error}); if the rest is intact, write "
             f'{{"format":"{NAME}","version":{VERSION}}} into it: {path}'
         ) from error
     version = content.get("version")
     if content.get("format") != NAME or not isinstance(version, int):
-        raise TdbgError(f"This folder is no tdbg trace (its {TRACE_JSON} names another format): {trace}")
+        raise TdbgError(f"This folder is not a tdbg trace (its {TRACE_JSON} names another format): {trace}")
     if version > VERSION:
         raise TdbgError(
             f"This trace is of format version {version} and this tdbg reads up to version {VERSION}; "

@@ -43,7 +43,7 @@ class Trace:
         if not path.exists():
             raise TdbgError(f"There is no trace here; record one with: tdbg run -o {path.name} train.py  ({path})")
         if not path.is_dir():
-            raise TdbgError(f"This is a file, and a trace is a folder such as run.tdbg: {path}")
+            raise TdbgError(f"This is a file, but a trace is a folder such as run.tdbg: {path}")
         check_version(path)
         try:
             processes = find_processes(path, [])

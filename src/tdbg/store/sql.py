@@ -68,9 +68,7 @@ def check_is_query(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
     for statement in connection.extract_statements(sql):
         if statement.type != duckdb.StatementType.SELECT:
-            raise TdbgError(
-                f"Only queries can be asked of a trace, and this is {statement.type.name}; begin with SELECT."
-            )
+            raise TdbgError(f"A trace can only be queried, and this is {statement.type.name}; start with SELECT.")
 
 
 def record_batches(

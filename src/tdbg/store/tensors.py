@@ -119,7 +119,7 @@ def read_value(folder: Path, row: dict) -> np.ndarray | RawValue:
         raise TdbgError(f"Value {row['value']} is damaged or was cut off: no whole frame at {row['offset']} in {path}.")
     dims = tuple(row["dims"])
     if len(dims) > _MOST_DIMS or min(dims, default=0) < 0:
-        raise TdbgError(f"Value {row['value']} has a shape that no tensor has, so it is not shown ({path}).")
+        raise TdbgError(f"Value {row['value']} has an impossible shape, so it is not shown ({path}).")
     if frame.kind == KIND_VALUE_ZSTD and row["bytes"] > max(_MOST_UNPACKED, _MOST_RATIO * len(frame.payload)):
         raise TdbgError(f"Value {row['value']} would unpack to {row['bytes']:,} bytes, so it is not shown ({path}).")
     data = _unpacked(frame.kind, frame.payload, row["bytes"])

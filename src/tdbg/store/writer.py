@@ -259,7 +259,7 @@ def _make_folders(trace: Path, process: dict[str, Any]) -> Path:
             return folder
     except OSError as error:
         raise TdbgError(
-            f"Cannot record here: {error.strerror}. Name another place, with -o or tdbg.enable(output=...), or free "
+            f"Cannot record here: {error.strerror}. Name another place with -o or tdbg.enable(output=...), or free "
             f"this one: {trace}"
         ) from error
     raise AssertionError("unreachable: folder names do not run out")
@@ -275,7 +275,7 @@ def _claim(trace: Path) -> None:
     strangers = [entry.name for entry in trace.iterdir() if not entry.name.startswith(TRACE_JSON)]
     if strangers and not (trace / TRACE_JSON).exists():
         raise TdbgError(
-            f"This folder holds other files and is no trace; name a new one with -o, such as -o run.tdbg: {trace}"
+            f"This folder holds other files and is not a trace; name a new one with -o, such as -o run.tdbg: {trace}"
         )
     _write_json(trace / TRACE_JSON, {"format": NAME, "version": VERSION})
 

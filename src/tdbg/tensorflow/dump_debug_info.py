@@ -132,9 +132,9 @@ def _begin(root: str, asked: _Asked) -> DebugWriter:
 def _root(dump_root: str | os.PathLike | None, logdir: str | os.PathLike | None) -> str:
     given = {os.path.abspath(os.fspath(name)) for name in (dump_root, logdir) if name}
     if not given:
-        raise ValueError("Empty or None dump root: say where the trace shall go, as dump_root or logdir")
+        raise ValueError("Empty or None dump root: say where to write the trace, with dump_root or logdir")
     if len(given) > 1:
-        raise ValueError(f"dump_root and logdir name the same thing, and differ: {dump_root}, {logdir}")
+        raise ValueError(f"dump_root and logdir mean the same thing, but differ: {dump_root}, {logdir}")
     return given.pop()
 
 
@@ -167,8 +167,8 @@ def _check_same(before: _Asked, now: _Asked, root: str) -> None:
     ):
         if old != new:
             raise ValueError(
-                f"this program is being recorded with {name} {old}, and not with {new}; call "
+                f"this program is already being recorded with {name} {old}, not {new}; call "
                 f"disable_dump_debug_info() first: {root}"
             )
     if before.filters != now.filters:
-        faults.say("enable_dump_debug_info() was called again with other filters; those of the first call stay")
+        faults.say("enable_dump_debug_info() was called again with other filters; those of the first call are kept")

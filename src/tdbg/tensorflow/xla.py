@@ -59,7 +59,9 @@ class WithoutXla:
         if name in self._said:
             return
         self._said.add(name)
-        faults.say(f"function {name} runs without XLA, so that it can be looked into (tdbg run --xla keep leaves it)")
+        faults.say(
+            f"function {name} runs without XLA, so that tdbg can look inside (tdbg run --xla keep leaves it compiled)"
+        )
         self._note("xla", f"XLA was switched off for {name}; what XLA rewrites may compute differently")
 
 

@@ -91,9 +91,9 @@ WRONG = {
     "syntax": ("SELEC 1 FROM tensors", 'syntax error at or near "SELEC"'),
     "grouping": ("SELECT seq FROM tensors GROUP BY op", "GROUP BY"),
     "conversion": ("SELECT 'a'::INT", "Could not convert string"),
-    "only reads": ("DELETE FROM tensors", "Only queries can be asked"),
+    "only reads": ("DELETE FROM tensors", "A trace can only be queried"),
     "other files": ("SELECT * FROM read_text('/etc/hostname')", "this query does not work"),
-    "nothing": (" -- nothing", "there is no query in this"),
+    "nothing": (" -- nothing", "this contains no query"),
     "unquoted": ("SELECT", "write the query as one word"),
 }
 

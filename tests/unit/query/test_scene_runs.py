@@ -4,6 +4,7 @@ import pytest
 import scene_traces as traces
 
 from tdbg.errors import TdbgError
+from tdbg.query.scene_moments import those_there
 from tdbg.query.trace_scene import TraceScene
 from tdbg.scene import Selection
 
@@ -28,7 +29,7 @@ def test_runs_are_moments_with_the_constants_of_their_graph(tmp_path):
     assert names(scene.tensors(Selection())) == ["c:0", "x:0", "hidden/Relu:0", "root:0", "product:0"]
     scene.go(1)
     assert len(scene.tensors(Selection())) == 0
-    with pytest.raises(TdbgError, match="there is no run 9; there are 1 to 3"):
+    with pytest.raises(TdbgError, match="there is no run 9; this trace has runs 1 to 3"):
         scene.go(9)
 
 
@@ -90,3 +91,17 @@ def test_a_program_that_seldom_runs_a_session_has_steps(tmp_path):
     traces.add(writer, "tensors", {"seq": 99, "op": 2, "step": 7, "execution": 15})
     scene = scene_of(writer)
     assert (scene.moment.title, [moment.number for moment in scene.moments()]) == ("step 7", [0, 7])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ((), "this trace has no runs"),
+        ((7,), "this trace has only run 7"),
+        ((9, 11, 13), "this trace has runs 9, 11 and 13"),
+        (range(1, 10), "this trace has runs 1 to 9"),
+        (range(0, 100, 5), "this trace has 20 runs between 0 and 95"),
+    ],
+)
+def test_the_numbers_that_there_are_are_named(numbers, said):
+    assert those_there(numbers, "run") == said

@@ -70,7 +70,7 @@ def test_the_whole_trace(scene):
 
 
 def test_a_step_that_is_not_there(scene):
-    with pytest.raises(TdbgError, match="there is no step 7; there are -1 to 2"):
+    with pytest.raises(TdbgError, match="there is no step 7; this trace has steps -1 to 2"):
         scene.go(7)
     assert scene.moment.number == 1
 
@@ -107,7 +107,7 @@ def test_the_same_selections_of_the_whole_trace(scene):
     [
         (Selection(filter="has_inf_or_nun"), "there is no filter 'has_inf_or_nun'; did you mean 'has_inf_or_nan'?"),
         (Selection(filter="nan >"), "filter 'nan >'"),
-        (Selection(node_pattern="("), "this is no regular expression"),
+        (Selection(node_pattern="("), "this is not a regular expression"),
         (Selection(sort_by="colour"), "tensors cannot be sorted by 'colour'"),
     ],
     ids=str,
@@ -175,7 +175,7 @@ def test_names_that_find_nothing(scene, name, said):
 
 def test_a_node_of_several_outputs_is_asked_for_by_one_of_them(scene):
     scene.go(2)
-    with pytest.raises(TdbgError, match="'Split' has several outputs; one of them is meant: Split:0, Split:1"):
+    with pytest.raises(TdbgError, match="'Split' has several outputs; choose one of Split:0, Split:1"):
         scene.seen("Split")
 
 
@@ -211,7 +211,7 @@ def test_sources(scene):
     assert scene.sources()[0].dumps == 18
     scene.go(0)
     assert not any(line.is_bad for line in scene.source("me/train.py"))
-    with pytest.raises(TdbgError, match=r"no file 'trian\.py' made nodes here; did you mean 'train\.py'"):
+    with pytest.raises(TdbgError, match=r"no file 'trian\.py' created nodes here; did you mean 'train\.py'"):
         scene.source("trian.py")
 
 

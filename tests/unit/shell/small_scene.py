@@ -170,7 +170,7 @@ class SmallScene:
             [Edge(one, -1, _BY_NAME[one][1]) for one in controls],
             [Edge(row[0], 0, row[1]) for row in recipients],
             [Edge(row[0], -1, row[1]) for row in awaiting],
-            {"T": "float32", "_class": "['loc:@weights']"},
+            {"T": "float32", "_class": "['loc:@weights']", "fused_ops": 'list {\n  s: "BiasAdd"\n  s: "Relu"\n}\n'},
             stack if line else [],
             written_as="MatMul" if op_type == "MatMul" else "",
             graph="train_step",

@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from tdbg.errors import TdbgError
 from tdbg.shell.array_layout import MOST_WHOLE, layout
+from tdbg.shell.part import Part
 from tdbg.shell.result import Array, plain
 
 NUMBER = re.compile(r"[+-]?(?:nan|inf|\d+\.?\d*(?:e[+-]\d+)?)")
@@ -92,9 +93,31 @@ def test_a_negative_index_counts_from_the_end_and_others_are_refused():
 
 
 def test_places_are_those_of_the_whole_tensor():
-    block = layout(Array("x", np.arange(2000).reshape(100, 20), shows_all=True, offset=(500, 7)), 200)
-    assert plain(block.lines(3, 4)[0]).startswith("[503, :]")
+    part = Part.of((1000, 40), (slice(500, 600), slice(7, 27)))
+    block = layout(Array("x", np.arange(2000).reshape(100, 20), shows_all=True, part=part), 250)
+    assert plain(block.lines(3, 4)[0]).startswith("[503, 7:27]")
     assert block.line_of((503, 8)) == 3
+
+
+@pytest.mark.parametrize(
+    ("index", "label"),
+    [
+        ((slice(0, 50), slice(None)), "[0:50, :]"),
+        ((slice(0, 50), slice(None, None, 2)), "[0:50, ::2]"),
+        ((5, slice(490, None)), "[5, 490:500]"),
+        ((Ellipsis, -1), "[:, 499]"),
+        ((slice(None, None, -1),), "[99::-1, :]"),
+    ],
+)
+def test_a_part_is_written_in_the_numbers_of_the_whole_tensor(index, label):
+    assert Part.of((100, 500), index).label() == label
+
+
+def test_the_labels_of_a_slice_with_steps_are_those_of_its_rows():
+    values = np.arange(50_000).reshape(100, 500)
+    part = Part.of(values.shape, (slice(20, 70), slice(None, None, 2)))
+    first, *_, last = (plain(line) for line in layout(Array("x", values[20:70, ::2], part=part), 80).lines(0, 100))
+    assert first.startswith("[20, ::2] [[10000, 10002") and last.startswith("[69, ::2]  [34500")
 
 
 def test_classes_and_ranges_have_styles():

@@ -13,14 +13,14 @@ def offered(line: str, cursor: int | None = None) -> list[str]:
 def test_commands_come_with_what_they_do():
     found = {one.text: one.description for one in engine().complete("l")}
     assert {"list_tensors", "lt", "list_inputs", "li", "lp"} <= set(found)
-    assert found["lt"] == "Lists the tensors that were seen at this moment."
+    assert found["lt"] == "Lists the tensors seen in this step or run."
     assert offered("ver; list_i") == ["list_inputs"]
     assert len(offered("")) > 20
 
 
 def test_flags_come_with_what_they_do():
     found = {one.text: one.description for one in engine().complete("lt -")}
-    assert found["-fenn"] == "nodes that the filter does not look at"
+    assert found["-fenn"] == "nodes for the filter to ignore"
     assert offered("lt --tensor") == ["--tensor_filter"]
 
 

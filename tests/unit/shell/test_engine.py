@@ -46,7 +46,7 @@ def test_every_command_is_found_by_all_its_names():
 def test_what_is_not_there_is_told_with_what_is_near():
     shell = engine()
     assert said(shell, "ltt") == "there is no command 'ltt'; did you mean 'lt'?"
-    assert said(shell, "zzzzz") == "there is no command 'zzzzz'; type help for those that there are"
+    assert said(shell, "zzzzz") == "there is no command 'zzzzz'; type help for a list"
     assert said(shell, "ni cross_entropy/Lag") == "no node 'cross_entropy/Lag'; did you mean 'cross_entropy/Log'?"
     assert said(shell, "lt -q") == "list_tensors: unrecognized arguments: -q; type help list_tensors for its flags"
 
@@ -97,7 +97,7 @@ def test_files_that_cannot_be_written(tmp_path):
     (tmp_path / "folder").mkdir()
     assert said(shell, "lt > folder") == "this is a folder, not a file: folder"
     assert said(shell, "lt > nowhere/out.txt").startswith("the file cannot be written (No such file or directory)")
-    assert said(shell, "run > out.txt") == "run shows nothing that could be written to a file"
+    assert said(shell, "run > out.txt") == "run has no output to write to a file"
     assert "no node 'x_'" in said(shell, "ni x_ > out.txt")
     assert not (tmp_path / "out.txt").exists()
 
@@ -119,11 +119,11 @@ def test_search_marks_matches_and_goes_from_one_to_the_next():
 
 def test_search_says_what_is_wrong():
     shell = engine()
-    assert said(shell, "/inf") == "there is no screen to search yet; show one first, for example with lt"
+    assert said(shell, "/inf") == "there is nothing to search yet; show something first, for example with lt"
     shell.execute("lt")
     assert said(shell, "/").startswith("search for what?")
-    assert said(shell, "/(").startswith("this is no regular expression")
-    assert said(shell, "/nowhere") == "no line of this screen matches: nowhere"
+    assert said(shell, "/(").startswith("this is not a regular expression")
+    assert said(shell, "/nowhere") == "no line on this screen matches: nowhere"
     assert shell.execute("/a;b|Log").top == 6
 
 
@@ -143,7 +143,7 @@ def test_an_element_can_only_be_gone_to_where_a_tensor_is_shown():
     assert said(shell, "@[0,1]").endswith("first: pt NAME")
     shell.execute("lt")
     assert said(shell, "@0,1").startswith("no tensor is shown")
-    assert said(shell, "@[x]") == "an element is written @[row,column], for example @[10,0]"
+    assert said(shell, "@[x]") == "write an element as @[row,column], for example @[10,0]"
 
 
 # ---- screens

@@ -35,7 +35,7 @@ def test_lt_filters_are_names_or_conditions():
     shell.scene.filters["scalars"] = lambda datum, tensor: tensor.shape == ()
     assert names(shell, "lt -f scalars") == ["Mean:0"]
     assert names(shell, "lt -f 'neg_inf > 0 and op == \"Log\"'") == ["cross_entropy/Log:0"]
-    assert 'tensor filter "nothing" does not exist; there are: has_inf_or_nan, scalars' in said(shell, "lt -f nothing")
+    assert 'tensor filter "nothing" does not exist; use has_inf_or_nan, scalars' in said(shell, "lt -f nothing")
     assert "there is no field 'nann'" in said(shell, "lt -f 'nann > 0'")
 
 
@@ -46,7 +46,7 @@ def test_lt_excludes_nodes_from_the_filter():
         "cross_entropy/Log:0",
         "cross_entropy/mul:0",
     ]
-    assert said(shell, "lt -fenn x") == "-fenn (--filter_exclude_node_names) goes with -f (--tensor_filter)"
+    assert said(shell, "lt -fenn x") == "-fenn (--filter_exclude_node_names) needs -f (--tensor_filter)"
 
 
 def test_lt_by_node_name_and_op_type():
@@ -56,7 +56,7 @@ def test_lt_by_node_name_and_op_type():
     assert names(shell, "lt -t Mul") == ["cross_entropy/mul:0"]
     assert names(shell, "lt --op_type_filter M.* -n cross.*") == ["cross_entropy/mul:0"]
     assert printed(shell, "lt -n nothing") == ['0 of 8 dumped tensor(s), node name "nothing"']
-    assert said(shell, "lt -t (").startswith("this is no regular expression")
+    assert said(shell, "lt -t (").startswith("this is not a regular expression")
 
 
 def test_lt_sorts():
@@ -119,10 +119,11 @@ def test_ni_control_edges():
 
 def test_ni_attributes():
     for flag in ("-a", "--attributes"):
-        assert printed(engine(), f"ni {flag} Softmax")[-3:] == [
+        assert printed(engine(), f"ni {flag} Softmax")[-4:] == [
             "Node attributes:",
             "  T: float32",
             "  _class: ['loc:@weights']",
+            '  fused_ops: list { s: "BiasAdd" s: "Relu" }',
         ]
 
 
@@ -142,11 +143,11 @@ def test_ni_traceback_shows_the_line_and_its_text():
             "     Line:     6",
             "     Function: loss_of",
             '     Text:     "loss = -labels * tf.math.log(probabilities)"',
-            "   (1 of libraries)",
+            "   (1 library line)",
         ]
     assert f"   1: {LIBRARY}" in printed(engine(), "ni -a -t cross_entropy/Log")
     assert f"ps -b 6 {FILE}" in links(engine(), "ni -t cross_entropy/Log")
-    assert printed(engine(), "ni -t x")[-1] == "It is not known which lines made this node."
+    assert printed(engine(), "ni -t x")[-1] == "It is not known which lines created this node."
 
 
 def test_ni_as_data():
@@ -346,7 +347,7 @@ def test_lp_filters():
     assert nodes("lp -e >100us") == nodes("lp --execution_time '>100us'") == ["hidden/MatMul"]
     assert nodes("lp -o [10us, 50us]") == nodes("lp --op_time [10us,50us]")
     assert nodes("lp -o [10us, 50us]") == ["cross_entropy/Log", "cross_entropy/mul"]
-    assert "no range of times: 7" in said(engine(profiled=True), "lp -e 7")
+    assert "not a time range: 7" in said(engine(profiled=True), "lp -e 7")
 
 
 def test_lp_sorts_and_shows_other_units():
@@ -381,11 +382,11 @@ def test_run_is_an_action():
     ("line", "message"),
     [
         ("run -f nothing", 'tensor filter "nothing" does not exist'),
-        ("run -fenn x", "-fenn (--filter_exclude_node_names) goes with -f (--till_filter_pass)"),
-        ("run -f bad -n", "-f looks at the tensors of each run, so it does not go with -n or -p"),
+        ("run -fenn x", "-fenn (--filter_exclude_node_names) needs -f (--till_filter_pass)"),
+        ("run -f bad -n", "-f checks the tensors of every run, so it cannot be combined with -n or -p"),
         ("run -t 0", "-t (--times) must be 1 or more"),
         ("run -t many", "invalid int value: 'many'"),
-        ("run --op_type_filter (", "this is no regular expression"),
+        ("run --op_type_filter (", "this is not a regular expression"),
     ],
 )
 def test_run_says_what_makes_no_sense(line, message):

@@ -169,9 +169,9 @@ def test_search():
         await typed(pilot, "", "escape", "escape")
         assert "/cross" not in seen(app)
         await typed(pilot, "/zebra")
-        assert "no line of this screen matches: zebra" in seen(app)
+        assert "no line on this screen matches: zebra" in seen(app)
         await typed(pilot, "/[")
-        assert "no regular expression" in seen(app)
+        assert "not a regular expression" in seen(app)
         await typed(pilot, "many")
         await typed(pilot, "/node_14321:")
         assert "1 of 1" in seen(app)
@@ -211,12 +211,44 @@ def test_questions():
 
     async def play(app, pilot):
         question = app.query_one(Question)
-        for key, done in (("n", False), ("escape", False), ("x", False), ("y", True)):
-            await typed(pilot, "ask") if not question.display else None
-            await typed(pilot, "", key)
-            assert (engine.done[-1] == "version") == done
-            assert question.display == (key == "x")
+        for keys, done in (
+            (["n", "enter"], "ask"),
+            (["escape"], "ask"),
+            (["enter"], "ask"),
+            (["y", "enter"], "version"),
+        ):
+            await typed(pilot, "ask")
+            await typed(pilot, "", *keys)
+            assert engine.done[-1] == done and not question.display
         assert prompt_of(app).has_focus
+
+    drive(play, engine=engine)
+
+
+def test_ctrl_r_searches_the_history():
+    async def play(app, pilot):
+        for line in ("ni Softmax", "lt -n Log", "lt", "version"):
+            await typed(pilot, line)
+        await typed(pilot, "", *"lt", "ctrl+r")
+        assert app.query_one(Menu).chosen == "lt"
+        await pilot.press("ctrl+r")
+        assert app.query_one(Menu).chosen == "lt -n Log"
+        await typed(pilot, "", "backspace", "backspace", *"oft", "enter")
+        assert prompt_of(app).value == "ni Softmax" and not app.query_one(Menu).display
+
+    drive(play)
+
+
+def test_a_command_that_was_typed_ahead_does_not_answer_a_question():
+    engine = TriedEngine()
+
+    async def play(app, pilot):
+        await typed(pilot, "ask")
+        prompt_of(app).fill("")
+        await typed(pilot, "", *"ny", "backspace", "backspace", *"lt")
+        assert app.query_one(Question).display and engine.done[-1] == "ask"
+        await typed(pilot, "", "enter")
+        assert engine.done[-1] == "lt" and not app.query_one(Question).display
 
     drive(play, engine=engine)
 

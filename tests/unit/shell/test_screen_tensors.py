@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tdbg.shell.part import Part
 from tdbg.shell.result import Array, Result, plain, text
 from tdbg.shell.screen.tensor_view import beside, has_numbers, view_of
 
@@ -14,13 +15,13 @@ def test_pages_go_round():
     one = view()
     assert (one.pages, one.slice) == (6, "[:, :, :, :]")
     one = one.turned(1)
-    assert (one.slice, one.shown.offset) == ("[0, 0, :, :]", (0, 0, 0, 0))
+    assert (one.slice, one.shown.part.label()) == ("[0, 0, :, :]", "[0:1, 0:1, :, :]")
     assert one.turned(-1).shown is one.array
     last = one.turned(-2)
     assert (last.slice, last.page, last.shown.values.shape) == ("[1, 2, :, :]", 5, (1, 1, 4, 5))
     assert last.turned(1).slice == "[:, :, :, :]"
-    moved = view((2, 2, 2), offset=(10, 20, 30)).turned(2)
-    assert moved.shown.offset == (11, 20, 30)
+    moved = view((2, 2, 2), part=Part.of((40, 40, 40), (slice(10, 12), slice(20, 22), slice(30, 32))))
+    assert (moved.slice, moved.turned(2).slice) == ("[10:12, 20:22, 30:32]", "[11, 20:22, 30:32]")
 
 
 def test_what_has_no_pages():

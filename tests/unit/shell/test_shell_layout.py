@@ -122,3 +122,12 @@ def test_results_are_json():
     plot = Plot("loss", {"loss": [(0, 1.5), (1, float("inf"))]})
     first, second = json.loads(to_json(as_data(Result([text("x", data={"a": 1}), plot]))))
     assert first == {"a": 1} and second["series"] == {"loss": [[0, 1.5], [1, "Infinity"]]}
+
+
+def test_a_column_that_is_whole_is_not_cut():
+    rows = [[f"gradients/{'layer/' * 9}{n}", "x" * 40] for n in range(3)]
+    columns = (Column("Node", "node", is_whole=True), Column("Other", "other"))
+    lines = list(Layout(Result([Table(columns, rows)]), 60).plain())
+    assert [line.split()[0] for line in lines[1:]] == [row[0] for row in rows] and all(
+        "…" in line for line in lines[1:]
+    )

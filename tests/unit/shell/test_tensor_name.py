@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tdbg.errors import TdbgError
-from tdbg.shell.tensor_name import TensorName, offset_of, parse_index, take
+from tdbg.shell.part import Part
+from tdbg.shell.tensor_name import TensorName, parse_index, take
 
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
@@ -58,11 +59,12 @@ def test_slices_are_those_of_numpy(parts):
     found = take(values, index, "x")
     assert np.array_equal(found, values[tuple(parts)])
     assert found.base is not None
-    offset = offset_of(values.shape, index)
-    if offset and found.size:
-        kept = [n for n in range(3) if n >= len(parts) or isinstance(parts[n], slice)]
-        first = np.unravel_index(int(found.reshape(-1)[0]), values.shape)
-        assert offset == tuple(int(first[n]) for n in kept)
+    part = Part.of(values.shape, index)
+    for flat in found.reshape(-1)[[0, -1]] if found.size else ():
+        whole = [int(one) for one in np.unravel_index(int(flat), values.shape)]
+        place = part.place(whole)
+        assert found[tuple(place)] == flat
+        assert part.label(place) == f"[{', '.join(map(str, whole))}]"
 
 
 def test_an_index_that_does_not_fit_says_so():

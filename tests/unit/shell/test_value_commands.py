@@ -65,7 +65,7 @@ def test_summary_histogram_and_ranges(shell):
 
 def test_several_dumps_are_listed_and_chosen(shell):
     lines = shown(shell, "pt loop:0")
-    assert lines[0] == 'Tensor "loop:0" was seen 3 times; -n N shows another than the first:'
+    assert lines[0] == 'Tensor "loop:0" was seen 3 times; -n N shows one other than the first:'
     assert lines[2] == "  #1  1.000 ms, step 3, iteration 1"
     assert lines[-1] == "array([0.])"
     chosen = shown(shell, "pt -s -n 2 loop:0")
@@ -103,8 +103,13 @@ def test_going_to_an_element(shell):
     shell.execute("pt large:0")
     near = shell.execute("@[40000, 500]")
     line = Layout(near, 80).lines(near.top, near.top + 1)[0]
-    assert line[0].text.startswith("[40000, ") and any("500." in span.text for span in line)
-    assert shown(shell, "@[80000,0]")[0].startswith("ERROR: [80000, 0] is not among what is shown")
+    assert line[0].text.startswith("[40000, ")
+    (marked,) = [span for span in line if span.style == "match"]
+    assert marked.text.startswith(">") and marked.text.endswith("<") and "500." in marked.text
+    assert near.note.startswith(
+        "[40000, 500] is 500.0, marked > <; only an excerpt is shown: [39960:40041, 490:511] of"
+    )
+    assert shown(shell, "@[80000,0]")[0].startswith("ERROR: [80000, 0] is not part of what is shown")
     assert shell.execute("@[0,0]").top == 4
     shell.execute("lt")
     assert "show one first" in shown(shell, "@[0,0]")[0]
@@ -119,6 +124,16 @@ def test_writing_to_a_file(shell, tmp_path):
     assert not shell.execute(f"eval 'np.sum(`Softmax:0`, axis=1)' -w {file} --force").is_error
     assert np.array_equal(np.load(file), [1, 1])
     assert "cannot be written" in shown(shell, f"pt Softmax:0 -w {tmp_path}/none/x.npy")[0]
+
+
+def test_output_goes_to_a_new_file_unless_it_is_forced(shell, tmp_path):
+    for line in ("lt", "eval 'np.sum(`Softmax:0`)'", "pt Softmax:0 --force"):
+        file = tmp_path / "kept.txt"
+        file.write_text("mine")
+        refused = shown(shell, f"{line} > {file}")[0]
+        assert refused.endswith(f"is not overwritten without --force: > {file} --force") and file.read_text() == "mine"
+        assert shown(shell, f"{line} > {file} --force")[0].endswith(f"written to {file}")
+        assert file.read_text() != "mine"
 
 
 def test_feeds(shell):

@@ -62,13 +62,15 @@ def test_commands_are_separated_outside_of_quotes():
     ],
 )
 def test_where_output_goes(line, command, file):
-    assert without_file(line) == (command, file)
+    assert without_file(line) == (command, file, False)
+    if file:
+        assert without_file(f"{line} --force") == (command, file, True)
 
 
 def test_a_condition_without_quotes_writes_no_file():
-    with pytest.raises(TdbgError, match="quotes hold a condition together"):
+    with pytest.raises(TdbgError, match="Put a condition in quotes"):
         without_file("lt -f nan > 0")
-    with pytest.raises(TdbgError, match="no file behind >"):
+    with pytest.raises(TdbgError, match="> needs a file name"):
         without_file("lt >")
 
 
@@ -83,4 +85,6 @@ def test_a_condition_without_quotes_writes_no_file():
     ],
 )
 def test_in_free_text_only_a_path_is_a_file(text, kept, file):
-    assert text_without_file(text) == (kept, file)
+    assert text_without_file(text) == (kept, file, False)
+    if file:
+        assert text_without_file(f"{text} --force") == (kept, file, True)

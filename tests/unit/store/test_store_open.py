@@ -30,7 +30,7 @@ def test_a_file_is_no_trace(tmp_path: Path) -> None:
 
 
 def test_another_folder_is_no_trace(tmp_path: Path) -> None:
-    with pytest.raises(TdbgError, match="no tdbg trace"):
+    with pytest.raises(TdbgError, match="not a tdbg trace"):
         Trace.open(tmp_path)
     (tmp_path / "trace.json").write_text('{"format": "other", "version": 1}')
     with pytest.raises(TdbgError, match="names another format"):

@@ -288,7 +288,7 @@ def test_only_queries_pass(tmp_path: Path) -> None:
         "SELECT 1; DROP VIEW ops",
         "EXPLAIN ANALYZE COPY ops TO 'x'",
     ):
-        with pytest.raises(TdbgError, match="Only queries"):
+        with pytest.raises(TdbgError, match="A trace can only be queried"):
             check_is_query(connection, refused)
 
 

@@ -66,7 +66,7 @@ class Health:
         for name, reason in self.skipped.items():
             by_reason.setdefault(reason.partition("; it needs")[0], []).append(name)
         return [
-            f"health rules not asked, {reason}: {'all' if len(names) == len(NAMES) else ', '.join(names)}"
+            f"health rules not checked ({reason}): {'all of them' if len(names) == len(NAMES) else ', '.join(names)}"
             for reason, names in by_reason.items()
         ]
 

@@ -17,10 +17,10 @@ _STYLES = {"bad_values": "nan", "retrace": "warning", "shape_change": "warning"}
 
 
 class Command(command.Command):
-    """Lists alerts: outputs that held bad values, functions that were traced again, shapes that changed.
+    """Lists alerts: outputs with bad values, functions that were retraced, shapes that changed.
 
-    They are of the whole trace, in the order of time. Masks and other harmless infinities are among them; why tells
-    those apart.
+    They cover the whole trace, in order of time, and include masks and other harmless infinities; why tells those
+    apart.
     """
 
     name = "alerts"

@@ -22,23 +22,25 @@ _COLUMNS = (
 
 
 class Command(command.Command):
-    """Lists, adds and removes the conditions that hold the program.
+    """Lists, adds and removes the conditions that stop the program.
 
-    A condition is an expression such as nan > 0 and op == "Log"; help filters tells the words. It counts from here on.
-    Functions that are traced already are traced again, at their next call, where an op is not looked at yet.
+    A condition is an expression such as nan > 0 and op == "Log"; see help filters for the words. It applies from now
+    on. Functions traced earlier are retraced at their next call if they have ops that are not being watched yet.
     """
 
     name = "break"
     aliases = ("b",)
     examples = (
-        ("break", "lists them, with how often each has held the program"),
+        ("break", "list them, with how often each has stopped the program"),
         ('break nan > 0 and op == "Log"', "one more"),
-        ("break remove 1", "no longer the first"),
+        ("break remove 1", "remove the first one"),
     )
     is_raw = True
 
     def prepare_parser(self, parser: command.Parser) -> None:
-        parser.add_argument("text", nargs="?", metavar="EXPR", help="a condition to add; or remove and a number")
+        parser.add_argument(
+            "text", nargs="?", metavar="EXPR", help="a condition to add, or remove followed by a number"
+        )
 
     def parse(self, words: Sequence[str]) -> Namespace:
         asked = " ".join(words).strip()
@@ -63,7 +65,7 @@ class Command(command.Command):
             added = found.add(asked)
             return Result([text(f"break {added.number}: {added.text}", data={"added": added.number})])
         rows = [(one.number, one.text, one.hits) for one in found.all]
-        return Result([Table(_COLUMNS, rows)] if rows else [text("no condition holds this program", data=[])])
+        return Result([Table(_COLUMNS, rows)] if rows else [text("this program has no conditions", data=[])])
 
 
 def _remove(found: Conditions, number: str | None) -> Result:

@@ -11,13 +11,13 @@ from tdbg.shell.settings import SETTINGS, shown
 
 
 class Command(command.Command):
-    """Shows or sets what stays as it is set between prompts and programs."""
+    """Shows or changes settings, which are remembered for later prompts and programs."""
 
     name = "config"
     aliases = ("cfg",)
     examples = (
         ("config show", "all settings"),
-        ("config set graph_recursion_depth 3", "li -r and lo -r go three deep"),
+        ("config set graph_recursion_depth 3", "li -r and lo -r go three levels deep"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:
@@ -36,7 +36,7 @@ class Command(command.Command):
             controls = {"mouse": value} if args.setting == "mouse_mode" else {}
             return Result([text(f"{args.setting} is now {shown(value)}", data=data)], controls=controls)
         if args.setting is not None:
-            raise TdbgError("config show shows all settings; one is set by: config set SETTING VALUE")
+            raise TdbgError("config show lists all settings; change one with: config set SETTING VALUE")
         width = max(map(len, SETTINGS)) + 2
         lines = [
             (

@@ -13,10 +13,10 @@ _WIDE = 10_000  # nothing is cut; the layout wraps
 
 
 class Command(command.Command):
-    """Says where this run and another part: the first op and line that differ by more than rounding.
+    """Finds where this run and another diverge: the first op and line that differ by more than rounding.
 
-    The other is a trace of the same program: another version of it, another seed, element type or machine. A is the
-    trace that is looked at, B the other.
+    The other trace is of the same program: perhaps another version of it, or another seed, element type or machine. A
+    is the trace that is open, B the other one.
     """
 
     name = "diff"
@@ -24,8 +24,14 @@ class Command(command.Command):
 
     def prepare_parser(self, parser: command.Parser) -> None:
         parser.add_argument("other", metavar="TRACE", help="the other trace")
-        parser.add_argument("--exact", action="store_true", help="every bit counts: rounding is a difference, too")
-        parser.add_argument("--numbers-only", action="store_true", help="compare numbers across element types and ops")
+        parser.add_argument(
+            "--exact", action="store_true", help="compare bit by bit: rounding counts as a difference too"
+        )
+        parser.add_argument(
+            "--numbers-only",
+            action="store_true",
+            help="compare values across element types, and skip ops that only one run has",
+        )
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         from tdbg.query.diff import compare

@@ -24,13 +24,13 @@ _FLAG = re.compile(r"(?:-a|--all|-y|--yes|--force|(?:-w|--write_path)[\s=]\s*(?:
 
 
 class Command(command.Command):
-    """Computes with tensors: a numpy expression, with numpy as np and tensors in backticks.
+    """Evaluates a numpy expression over tensors: write numpy as np, and tensors in backticks.
 
-    A tensor is `[DEVICE:]NODE:SLOT[:DEBUG_OP]`. One number in brackets, `NODE:SLOT[N]`, is the dump to take where there
-    are several, as in tfdbg (or `NODE:SLOT#N`); slices, `NODE:SLOT[0, :]`, are of its elements, and so is what stands
-    behind the backticks: `NODE:SLOT`[N]. Numbers, operators, comparisons, slices, functions of np and np.linalg, and
-    attributes and methods of arrays such as .T, .shape and .sum() can be used; nothing that reads or writes files,
-    imports, or makes arrays that do not fit in memory.
+    A tensor is `[DEVICE:]NODE:SLOT[:DEBUG_OP]`. One number in brackets, `NODE:SLOT[N]`, chooses one of several
+    dumps, as in tfdbg (or write `NODE:SLOT#N`). A slice, `NODE:SLOT[0, :]`, selects elements, and so does an index
+    after the backticks: `NODE:SLOT`[N]. You can use numbers, operators, comparisons, slices, functions of np and
+    np.linalg, and attributes and methods of arrays such as .T, .shape and .sum(), but nothing that reads or writes
+    files, imports modules, or makes arrays that do not fit in memory.
     """
 
     name = "eval"
@@ -45,7 +45,9 @@ class Command(command.Command):
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:
-        parser.add_argument("expression", metavar="EXPRESSION", help="over tensors in backticks, numpy is np")
+        parser.add_argument(
+            "expression", metavar="EXPRESSION", help="an expression over tensors in backticks, with numpy as np"
+        )
         add_output_flags(parser)
 
     def parse(self, words: Sequence[str]) -> Namespace:

@@ -10,7 +10,7 @@ from tdbg.shell.result import Result
 
 
 class Command(command.Command):
-    """Leaves the debugger; a program that is held ends."""
+    """Leaves the debugger; a program that is stopped at the prompt ends."""
 
     name = "exit"
     aliases = ("quit", "q")

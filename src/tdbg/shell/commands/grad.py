@@ -17,16 +17,16 @@ _LEAST_BARS, _MOST_BARS, _OTHER_COLUMNS = 10, 40, 76
 
 
 class Command(command.Command):
-    """Shows the gradient of each layer over the training steps: its norm first, last and at most, and a small chart.
+    """Shows the gradient of each layer over the training steps: its first, last and largest norm, and a small chart.
 
-    Layers are in forward order. × marks steps in which the gradient held NaN or infinity. With -w, the weights.
+    Layers are in forward order. × marks steps in which the gradient held NaN or infinity. -w shows weights instead.
     """
 
     name = "grad"
     examples = (("grad", "the norm of each layer's gradient"), ("grad -w", "the norm of each variable"))
 
     def prepare_parser(self, parser: command.Parser) -> None:
-        parser.add_argument("-w", "--weights", action="store_true", help="the variables instead of the gradients")
+        parser.add_argument("-w", "--weights", action="store_true", help="show the variables instead of the gradients")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         from tdbg.query.series import Series

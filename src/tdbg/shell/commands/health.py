@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class Command(command.Command):
-    """Says what is not healthy in training, such as dead units or gradients that vanish or explode.
+    """Reports what is unhealthy in training, such as dead units or gradients that vanish or explode.
 
-    Each alert has its line, the numbers, why it matters and what to do. Rules that could not be asked are listed.
+    Each alert gives the line, the numbers, why it matters and what to do. Rules that could not be checked are listed.
     """
 
     name = "health"

@@ -15,14 +15,14 @@ _FILTERS = "filters"
 
 
 class Command(command.Command):
-    """Tells about the commands, one of them, or how conditions are written."""
+    """Explains the commands, one command, or how to write conditions."""
 
     name = "help"
     aliases = ("h",)
     examples = (
         ("help", "all commands"),
         ("help lt", "one command, with its flags and examples"),
-        ("help filters", "the words of conditions, as in lt -f 'nan > 0'"),
+        ("help filters", "the words you can use in conditions, as in lt -f 'nan > 0'"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:
@@ -43,7 +43,7 @@ class Command(command.Command):
 
 
 def _overview() -> Iterator[Line]:
-    yield (Span("Type a command; Tab completes it, Up shows earlier ones. help COMMAND tells its flags."),)
+    yield (Span("Type a command; Tab completes it, Up recalls earlier ones. help COMMAND explains its flags."),)
     yield ()
     for name, one in all_commands().items():
         words = ", ".join(one.aliases)

@@ -21,7 +21,7 @@ _QUANTITIES = ("max_abs", "mean", "min", "max")
 class Command(command.Command):
     """Shows one tensor over all training steps: a chart, and a table with the steps as links.
 
-    Steps in which it held NaN or infinity are marked. Numbers are of the finite elements.
+    Steps in which it held NaN or infinity are marked. The numbers are those of its finite elements.
     """
 
     name = "history"

@@ -9,15 +9,15 @@ from tdbg.shell.neighbours import NeighboursCommand
 
 
 class Command(NeighboursCommand):
-    """Lists the ops that take the outputs of an op, with -r also theirs, as a tree."""
+    """Lists the ops that use the outputs of an op and, with -r, those that use theirs, as a tree."""
 
     name = "list_outputs"
     aliases = ("lo",)
     heading, word = "Recipients of", "recipient"
     examples = (
-        ("lo Softmax", "the ops that take its output"),
-        ("lo -r -t Softmax", "all that depends on it, with op types"),
-        ("lo -c -r -d 3 Softmax", "three deep, with control edges"),
+        ("lo Softmax", "the ops that use its output"),
+        ("lo -r -t Softmax", "everything that depends on it, with op types"),
+        ("lo -c -r -d 3 Softmax", "three levels deep, with control edges"),
     )
 
     def edges(self, node: Node) -> tuple[Sequence[Edge], Sequence[Edge]]:

@@ -25,34 +25,40 @@ _DECIMALS = {"us": 1, "ms": 3, "s": 6}
 
 
 class Command(command.Command):
-    """Lists the ops of a run with the time that each took, device by device.
+    """Lists the ops of a run and the time each took, device by device.
 
-    Op time is the op's own; exec time has what the executor did around it. A range of times is written >100us, <=2s or
+    Op time is the op's own; exec time includes the executor's work around it. Write a time range as >100us, <=2s or
     [1ms,2s]; a number without a unit is in us.
     """
 
     name = "list_profile"
     aliases = ("lp",)
     examples = (
-        ("lp", "all ops, in the order in which they began"),
+        ("lp", "all ops, in the order they started"),
         ("lp -s op_time -r", "the slowest first"),
-        ("lp -e '>100us' -t MatMul", "matrix products that took long"),
-        ("lp -f .*mnist.* --min_lineno 40 --max_lineno 45", "ops of some lines"),
+        ("lp -e '>100us' -t MatMul", "slow matrix products"),
+        ("lp -f .*mnist.* --min_lineno 40 --max_lineno 45", "ops created on some lines"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:
         add = parser.add_argument
-        add("-d", "--device_name_filter", default="", metavar="REGEX", help="only ops on such devices")
-        add("-n", "--node_name_filter", default="", metavar="REGEX", help="only nodes with such names")
-        add("-t", "--op_type_filter", default="", metavar="REGEX", help="only ops of such types")
-        add("-f", "--file_path_filter", default="", metavar="REGEX", help="only ops that such a file made")
-        add("--min_lineno", type=int, default=-1, metavar="LINE", help="from this line of it on")
-        add("--max_lineno", type=int, default=-1, metavar="LINE", help="before this line of it")
-        add("-e", "--execution_time", default="", metavar="RANGE", help="only such exec times")
-        add("-o", "--op_time", default="", metavar="RANGE", help="only such op times")
-        add("-s", "--sort_by", default="start_time", choices=list(SORT_KEYS), help="(default: start_time)")
+        add("-d", "--device_name_filter", default="", metavar="REGEX", help="only ops on devices that match")
+        add("-n", "--node_name_filter", default="", metavar="REGEX", help="only nodes whose name matches")
+        add("-t", "--op_type_filter", default="", metavar="REGEX", help="only ops whose type matches")
+        add("-f", "--file_path_filter", default="", metavar="REGEX", help="only ops created in files that match")
+        add("--min_lineno", type=int, default=-1, metavar="LINE", help="from this line of the file on")
+        add("--max_lineno", type=int, default=-1, metavar="LINE", help="before this line of the file")
+        add("-e", "--execution_time", default="", metavar="RANGE", help="only exec times in this range")
+        add("-o", "--op_time", default="", metavar="RANGE", help="only op times in this range")
+        add(
+            "-s",
+            "--sort_by",
+            default="start_time",
+            choices=list(SORT_KEYS),
+            help="what to sort by (default: start_time)",
+        )
         add("-r", "--reverse", action="store_true", help="in reverse order")
-        add("--time_unit", choices=list(UNITS), default="us", help="in which times are shown (default: us)")
+        add("--time_unit", choices=list(UNITS), default="us", help="the unit of the times shown (default: us)")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         nodes = shell.scene.profile()
@@ -70,7 +76,7 @@ class Command(command.Command):
         )
         passing = list_profile(nodes, chosen, args.sort_by, args.reverse)
         if not passing:
-            return Result([text(f"none of {len(nodes)} profiled nodes passes these filters", data=[])])
+            return Result([text(f"none of the {len(nodes)} profiled nodes passes these filters", data=[])])
         began = min(node.start for node in nodes)
         devices = sorted({node.device for node in passing})
         blocks: list[Block] = []
@@ -94,12 +100,12 @@ def _columns(args: Namespace) -> list[Column]:
         return f"lp -s {key} --time_unit {unit}" + (" -r" if key == args.sort_by and not args.reverse else "")
 
     return [
-        Column("Node", "node", sort=again("node")),
+        Column("Node", "node", sort=again("node"), is_whole=True),
         Column("Op Type", "op_type", sort=again("op_type")),
         Column(f"Start Time ({unit})", "start", right=True, sort=again("start_time")),
         Column(f"Op Time ({unit})", "op_time", right=True, sort=again("op_time")),
         Column(f"Exec Time ({unit})", "exec_time", right=True, sort=again("exec_time")),
-        Column("Filename:Lineno(function)", "place", sort=again("line")),
+        Column("Filename:Lineno(function)", "place", sort=again("line"), is_whole=True),
         Column("", "device", is_shown=False),
         Column("", "op_time_ns", is_shown=False),
         Column("", "exec_time_ns", is_shown=False),

@@ -23,23 +23,23 @@ _COLUMNS = (
 
 
 class Command(command.Command):
-    """Lists the Python files that made ops.
+    """Lists the Python files that created ops.
 
-    Files of libraries are only counted, unless -p asks for them.
+    Library files are only counted, unless -p asks for them.
     """
 
     name = "list_source"
     aliases = ("ls",)
     examples = (
-        ("ls", "all files, with how many nodes and tensors each made"),
-        ("ls -p .*mnist.*", "those with such a path; -p .* lists those of libraries, too"),
-        ("ls -n .*Log", "those that made nodes of such names"),
+        ("ls", "all files, with the number of nodes and tensors each created"),
+        ("ls -p .*mnist.*", "those whose path matches; -p .* lists library files too"),
+        ("ls -n .*Log", "those that created nodes whose name matches"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:
         add = parser.add_argument
         add("-p", "--path_filter", default="", metavar="REGEX", help="only files whose path matches")
-        add("-n", "--node_name_filter", default="", metavar="REGEX", help="count only nodes with such names")
+        add("-n", "--node_name_filter", default="", metavar="REGEX", help="count only nodes whose name matches")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         for pattern in (args.path_filter, args.node_name_filter):

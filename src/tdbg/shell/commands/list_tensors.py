@@ -15,18 +15,18 @@ _SORTED = ("timestamp", "dump_size", "op_type", "tensor_name")
 
 
 class Command(command.Command):
-    """Lists the tensors that were seen at this moment.
+    """Lists the tensors seen in this step or run.
 
-    Patterns are regular expressions that match from the beginning of a name, as in tfdbg. The last column counts the
-    elements that are NaN or infinite. Where it says "not looked at" the tensor is too large to be read unasked, or was
-    recorded without its numbers; lt -f has_inf_or_nan and pt read what there is.
+    Patterns are regular expressions that match from the start of a name, as in tfdbg. The last column counts the
+    elements that are NaN or infinite. "not looked at" means that the tensor is too large to be read unless you ask, or
+    was recorded without its numbers; lt -f has_inf_or_nan and pt read what is there.
     """
 
     name = "list_tensors"
     aliases = ("lt",)
     page_lines = 3  # in which order later tensors come differs from run to run
     examples = (
-        ("lt", "all tensors, in the order of time"),
+        ("lt", "all tensors, in order of time"),
         ("lt -f has_inf_or_nan", "those that hold NaN or an infinity"),
         ("lt -f 'max_abs > 100'", "those that meet a condition"),
         ("lt -n .*hidden.* -t MatMul", "by name and op type"),
@@ -36,10 +36,10 @@ class Command(command.Command):
     def prepare_parser(self, parser: command.Parser) -> None:
         add = parser.add_argument
         add("-f", "--tensor_filter", default="", metavar="FILTER", help="only tensors that pass this filter")
-        text = "nodes that the filter does not look at"
+        text = "nodes for the filter to ignore"
         add("-fenn", "--filter_exclude_node_names", default="", metavar="REGEX", help=text)
-        add("-n", "--node_name_filter", default="", metavar="REGEX", help="only nodes with such names")
-        add("-t", "--op_type_filter", default="", metavar="REGEX", help="only ops of such types")
+        add("-n", "--node_name_filter", default="", metavar="REGEX", help="only nodes whose name matches")
+        add("-t", "--op_type_filter", default="", metavar="REGEX", help="only ops whose type matches")
         add("-s", "--sort_by", default="timestamp", choices=_SORTED, help="what to sort by (default: timestamp)")
         add("-r", "--reverse", action="store_true", help="in reverse order")
 
@@ -58,7 +58,7 @@ def _selection(shell: command.Context, args: Namespace) -> Selection:
     if args.tensor_filter:
         check_filter(args.tensor_filter, shell.scene)
     elif args.filter_exclude_node_names:
-        raise TdbgError("-fenn (--filter_exclude_node_names) goes with -f (--tensor_filter)")
+        raise TdbgError("-fenn (--filter_exclude_node_names) needs -f (--tensor_filter)")
     patterns = (args.filter_exclude_node_names, args.node_name_filter, args.op_type_filter)
     for pattern in patterns:
         check_pattern(pattern)

@@ -10,9 +10,9 @@ from tdbg.shell.settings import shown
 
 
 class Command(command.Command):
-    """Switches the mouse on or off; off lets you select text on the screen.
+    """Turns the mouse on or off; when it is off you can select text on the screen.
 
-    Without on or off it is switched to the other. It stays so until it is switched again, also for later programs.
+    Without on or off it toggles. The setting is remembered, for later programs too.
     """
 
     name = "mouse"
@@ -20,7 +20,7 @@ class Command(command.Command):
     examples = (("mouse off", "select text with the mouse"), ("mouse on", "click on names"))
 
     def prepare_parser(self, parser: command.Parser) -> None:
-        parser.add_argument("switch", nargs="?", choices=("on", "off"), help="(default: the other one)")
+        parser.add_argument("switch", nargs="?", choices=("on", "off"), help="(default: toggle)")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         shell.settings.set("mouse_mode", args.switch or shown(not shell.settings["mouse_mode"]))

@@ -1,4 +1,4 @@
-"""``node_info``: one op, its neighbours, attributes, tensors, and the lines that made it."""
+"""``node_info``: one op, its neighbours, attributes, tensors, and the lines that created it."""
 
 from __future__ import annotations
 
@@ -23,16 +23,20 @@ class Command(command.Command):
     page_lines = 30
     examples = (
         ("ni cross_entropy/Log", "the op, its inputs and recipients"),
-        ("ni -t cross_entropy/Log", "and the lines that made it"),
-        ("ni -a -d cross_entropy/Log", "its attributes, and the tensors that were seen of it"),
+        ("ni -t cross_entropy/Log", "and the lines that created it"),
+        ("ni -a -d cross_entropy/Log", "its attributes, and the tensors seen from it"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:
         add = parser.add_argument
-        add("node_name", metavar="NODE", help="the op's name, as hidden/MatMul; of a tensor, hidden/MatMul:0, its op")
-        add("-a", "--attributes", action="store_true", help="list its attributes; with -t also the lines of libraries")
-        add("-d", "--dumps", action="store_true", help="list the tensors that were seen of it")
-        add("-t", "--traceback", action="store_true", help="show the Python stack that made it")
+        add(
+            "node_name",
+            metavar="NODE",
+            help="the op's name, such as hidden/MatMul; a tensor, hidden/MatMul:0, stands for its op",
+        )
+        add("-a", "--attributes", action="store_true", help="list its attributes; with -t, library lines too")
+        add("-d", "--dumps", action="store_true", help="list the tensors seen from it")
+        add("-t", "--traceback", action="store_true", help="show the Python stack that created it")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         node = shell.scene.node(args.node_name)
@@ -96,7 +100,7 @@ def _attributes(node: Node) -> Iterator[Line]:
     yield ()
     yield (Span("Node attributes:" if node.attributes else "No node attributes are known."),)
     for name, value in node.attributes.items():
-        yield (Span(f"  {name}: "), Span(value, "code"))
+        yield (Span(f"  {name}: "), Span(" ".join(line.strip() for line in value.splitlines()), "code"))
 
 
 def _seen(shell: command.Context, node: Node) -> list[Seen]:
@@ -118,7 +122,7 @@ def _traceback(node: Node, shows_all: bool) -> Iterator[Line]:
     """The outermost line first. Lines of libraries are counted where there are lines of the user."""
     yield ()
     if not node.stack:
-        yield (Span("It is not known which lines made this node."),)
+        yield (Span("It is not known which lines created this node."),)
         return
     yield (Span("Traceback of node construction:"),)
     shows_all = shows_all or not any(frame.is_user for frame, _ in node.stack)
@@ -129,7 +133,8 @@ def _traceback(node: Node, shows_all: bool) -> Iterator[Line]:
         places = list(group)
         if is_folded:
             link = f"ni -a -t {command.quoted(node.name)}"
-            yield (Span("   "), Span(f"({len(places)} of libraries)", "dim", link))
+            frames = "line" if len(places) == 1 else "lines"
+            yield (Span("   "), Span(f"({len(places)} library {frames})", "dim", link))
             continue
         for number, (frame, text) in places:
             mark = "->" if frame is innermost else "  "

@@ -11,9 +11,9 @@ from tdbg.shell.result import Result, Span, text
 
 
 class Command(command.Command):
-    """Looks at another trace in this shell.
+    """Opens another trace in this shell.
 
-    A trace, or a folder that TensorFlow's debugger wrote. Screens of the one before are forgotten.
+    It may also be a folder that TensorFlow's debugger wrote. The screens of the previous trace are forgotten.
     """
 
     name = "open"
@@ -24,7 +24,9 @@ class Command(command.Command):
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         if shell.is_held:
-            raise TdbgError("a program is held here, so its own tensors are looked at; open others with: tdbg shell")
+            raise TdbgError(
+                "a program is stopped here, so only its own tensors can be shown; open a trace with: tdbg shell"
+            )
         shell.begin(shell.open_scene(os.path.expanduser(args.path)))
         scene = shell.scene
         moments = scene.moments()

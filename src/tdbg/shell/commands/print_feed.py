@@ -11,15 +11,16 @@ import numpy as np
 from tdbg.errors import TdbgError
 from tdbg.shell import command
 from tdbg.shell.command import quoted
+from tdbg.shell.part import Part
 from tdbg.shell.result import Result, Span
 from tdbg.shell.tensor_blocks import add_value_flags, question, value_blocks, write
-from tdbg.shell.tensor_name import TensorName, offset_of, take
+from tdbg.shell.tensor_name import TensorName, take
 
 
 class Command(command.Command):
     """Shows what this run of a Session was fed.
 
-    The flags and slices are those of print_tensor.
+    It takes the same flags and slices as print_tensor.
     """
 
     name = "print_feed"
@@ -28,7 +29,7 @@ class Command(command.Command):
     examples = (("pf x:0", "a value of the feed_dict"), ("pf -s x:0[0, :]", "a slice, with a numeric summary"))
 
     def prepare_parser(self, parser: command.Parser) -> None:
-        parser.add_argument("feed", metavar="FEED", help="the name of a tensor that was fed, perhaps with a slice")
+        parser.add_argument("feed", metavar="FEED", help="the name of a tensor that was fed, optionally with a slice")
         add_value_flags(parser)
 
     def parse(self, words: Sequence[str]) -> Namespace:
@@ -48,7 +49,7 @@ class Command(command.Command):
         if asked is not None:
             return asked
         written = [write(shown, args.write_path, args.force)] if args.write_path else []
-        blocks = value_blocks(f"{known}{name.brackets} (feed)", shown, args, offset_of(array.shape, name.index))
+        blocks = value_blocks(f"{known}{name.brackets} (feed)", shown, args, Part.of(array.shape, name.index))
         node = quoted(known.partition(":")[0])
         menu = [Span("run_info", "name", "run_info"), Span("list_outputs", "name", f"lo -r {node}")]
         return Result([*written, *blocks], menu)
@@ -56,6 +57,6 @@ class Command(command.Command):
 
 def _unknown(name: str, known: list[str]) -> str:
     if not known:
-        return "this run was fed nothing; pt shows the tensors that it computed"
+        return "this run was fed nothing; pt shows the tensors it computed"
     near = difflib.get_close_matches(name, known, 1)
     return f"no feed {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}")

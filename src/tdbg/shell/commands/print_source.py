@@ -18,41 +18,41 @@ _BAR = 20
 
 
 class Command(command.Command):
-    """Prints a Python file with the nodes that each line made.
+    """Prints a Python file with the nodes that each line created.
 
-    After run -p, or in a trace with a profile, it can show the time that each line cost.
+    After run -p, or in a trace with a profile, it can show how long each line took.
     """
 
     name = "print_source"
     aliases = ("ps",)
     examples = (
         ("ps debug_mnist.py", "the file, with the nodes of each line"),
-        ("ps -t -b 42 debug_mnist.py", "with tensors in place of nodes, from line 42 on"),
-        ("ps -m 2 debug_mnist.py", "at most two of them for each line"),
+        ("ps -t -b 42 debug_mnist.py", "with tensors instead of nodes, from line 42 on"),
+        ("ps -m 2 debug_mnist.py", "at most two of them per line"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:
         add = parser.add_argument
-        add("source_file_path", metavar="SOURCE", help="the file; the end of its path is enough")
-        add("-t", "--tensors", action="store_true", help="tensors, not nodes")
-        text = "at most so many for each line (default: 10)"
+        add("source_file_path", metavar="SOURCE", help="the file, or the end of its path")
+        add("-t", "--tensors", action="store_true", help="show tensors instead of nodes")
+        text = "show at most N per line (default: 10)"
         add("-m", "--max_elements_per_line", type=int, default=10, metavar="N", help=text)
-        add("-b", "--line_begin", type=int, default=1, metavar="LINE", help="begin at this line")
+        add("-b", "--line_begin", type=int, default=1, metavar="LINE", help="start at this line")
 
     def profile_parser(self) -> command.Parser:
         parser = command.Parser(prog=self.name, add_help=False)
         add = parser.add_argument
-        add("source_file_path", metavar="SOURCE", help="the file; the end of its path is enough")
-        add("--cost_type", choices=list(_COSTS), default="exec_time", help="which time (default: exec_time)")
-        add("--time_unit", choices=list(UNITS), default="us", help="its unit (default: us)")
-        add("-d", "--device_name_filter", default="", metavar="REGEX", help="only nodes on such devices")
-        add("-n", "--node_name_filter", default="", metavar="REGEX", help="only nodes with such names")
-        add("-t", "--op_type_filter", default="", metavar="REGEX", help="only ops of such types")
-        add("--init_line", type=int, default=0, metavar="LINE", help="begin at this line")
+        add("source_file_path", metavar="SOURCE", help="the file, or the end of its path")
+        add("--cost_type", choices=list(_COSTS), default="exec_time", help="which time to show (default: exec_time)")
+        add("--time_unit", choices=list(UNITS), default="us", help="the unit of time (default: us)")
+        add("-d", "--device_name_filter", default="", metavar="REGEX", help="only nodes on devices that match")
+        add("-n", "--node_name_filter", default="", metavar="REGEX", help="only nodes whose name matches")
+        add("-t", "--op_type_filter", default="", metavar="REGEX", help="only ops whose type matches")
+        add("--init_line", type=int, default=0, metavar="LINE", help="start at this line")
         return parser
 
     def parsers(self) -> dict[str, command.Parser]:
-        return {"": self.parser(), "with a profile, for times": self.profile_parser()}
+        return {"": self.parser(), "with a profile, to show times": self.profile_parser()}
 
     def parse(self, words: Sequence[str]) -> Namespace:
         """-t means another thing where there is a profile, which only ``run`` can know."""
@@ -158,7 +158,7 @@ def _times(shell: command.Context, args: Namespace) -> Result:
         Column("", "bar"),
         Column(_COSTS[args.cost_type], "time", right=True),
         Column("#nodes(#calls)", "calls", right=True),
-        Column("Source", "text"),
+        Column("Source", "text", is_whole=True),
         Column("", f"{args.cost_type}_ns", is_shown=False),
         Column("", "nodes", is_shown=False),
     )

@@ -13,9 +13,10 @@ from tdbg.scene import Seen
 from tdbg.shell import command
 from tdbg.shell.command import quoted
 from tdbg.shell.numeric_summary import summary_text
+from tdbg.shell.part import Part
 from tdbg.shell.result import Block, Result, Span, text
 from tdbg.shell.tensor_blocks import add_value_flags, header, question, value_blocks, write
-from tdbg.shell.tensor_name import TensorName, offset_of, take
+from tdbg.shell.tensor_name import TensorName, take
 
 _MOST_LISTED = 10
 _MOST_LOOKED_THROUGH = 100_000
@@ -24,26 +25,28 @@ _MOST_LOOKED_THROUGH = 100_000
 class Command(command.Command):
     """Shows the elements of a tensor, or of a slice of it.
 
-    Slices are those of numpy: TENSOR[0:50, :], TENSOR[..., -1], TENSOR[::-2]. A tensor that was seen several times at
-    this moment (in a loop, or in all steps) is shown as it was first; -n chooses another. @[i,j] then goes to an
-    element. Where the elements were not kept, the numbers that were recorded are shown, and how to keep the elements.
+    Slices are numpy's: TENSOR[0:50, :], TENSOR[..., -1], TENSOR[::-2]. If a tensor was seen several times in this step
+    (in a loop, or over all steps), the first is shown; -n chooses another. Then @[i,j] goes to an element. If the
+    elements were not kept, the recorded numbers are shown, and how to keep the elements.
     """
 
     name = "print_tensor"
     aliases = ("pt",)
     page_lines = 8
     examples = (
-        ("pt cross_entropy/Log:0", "the elements; a large tensor with ellipses"),
+        ("pt cross_entropy/Log:0", "the elements, with ellipses if there are many"),
         ("pt cross_entropy/Log:0[0, -2:]", "a slice"),
         ("pt -s cross_entropy/Log:0", "with a numeric summary"),
-        ("pt cross_entropy/Log:0 -a -r [[-inf,-1],[1,inf]]", "all elements, those beyond ±1 highlighted"),
+        ("pt cross_entropy/Log:0 -a -r [[-inf,-1],[1,inf]]", "all elements, with those beyond ±1 highlighted"),
         ("pt --histogram Softmax:0", "with a histogram"),
         ("pt -n 0 Softmax:0 -w softmax.npy --force", "the first dump, to a file"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:
-        parser.add_argument("tensor", metavar="TENSOR", help="node:slot[:debug_op], perhaps with a slice in brackets")
-        parser.add_argument("-n", "--number", type=int, metavar="N", help="which of several dumps, from 0")
+        parser.add_argument(
+            "tensor", metavar="TENSOR", help="node:slot[:debug_op], optionally with a slice in brackets"
+        )
+        parser.add_argument("-n", "--number", type=int, metavar="N", help="which of several dumps, counting from 0")
         add_value_flags(parser)
 
     def parse(self, words: Sequence[str]) -> Namespace:
@@ -69,7 +72,7 @@ class Command(command.Command):
         if asked is not None:
             return asked
         written = [write(shown, args.write_path, args.force)] if args.write_path else []
-        return Result([*several, *written, *value_blocks(title, shown, args, offset_of(array.shape, name.index))], menu)
+        return Result([*several, *written, *value_blocks(title, shown, args, Part.of(array.shape, name.index))], menu)
 
 
 def _chosen(all_seen: Sequence[Seen], number: int | None, tensor: str) -> Seen:
@@ -82,7 +85,7 @@ def _chosen(all_seen: Sequence[Seen], number: int | None, tensor: str) -> Seen:
 
 
 def _several(all_seen: Sequence[Seen], name: TensorName) -> list[Block]:
-    lines: list = [f'Tensor "{name.tensor}" was seen {len(all_seen):,} times; -n N shows another than the first:']
+    lines: list = [f'Tensor "{name.tensor}" was seen {len(all_seen):,} times; -n N shows one other than the first:']
     for number, seen in enumerate(all_seen[:_MOST_LISTED]):
         link = f"pt {quoted(name.tensor + name.brackets)} -n {number}"
         facts = [f"{seen.time:.3f} ms", f"step {seen.step}" if seen.step >= 0 else ""]

@@ -11,41 +11,46 @@ from tdbg.shell.filters import check_filter, check_pattern
 from tdbg.shell.result import Result
 
 _OUTSIDE = (
-    "no program is held here; record one with: tdbg run train.py, or hold one with: tdbg run --break 'nan > 0' train.py"
+    "no program is stopped here; record one with: tdbg run train.py, "
+    "or stop one with: tdbg run --break 'nan > 0' train.py"
 )
 
 
 class Command(command.Command):
-    """Lets the program go on, and looks at what it computes.
+    """Lets the program continue, and shows what it computes.
 
     Without flags it runs to the end of the next Session.run() (or, in a TensorFlow 2 program, to the next breakpoint)
     and shows the tensors there.
 
-    In a program that conditions hold (tdbg run --break), what is a run here is a training step: -t N holds it where the
-    N-th step from here begins, and -n lets conditions count again when the next one does. -f stands in for the
-    conditions until it is met. The filters say what is recorded from here on.
+    In a program stopped by a condition (tdbg run --break), a run means a training step: -t N stops it where the N-th
+    step from here begins, and -n ignores the conditions until the next step begins. -f replaces the conditions until
+    it is met. The filters choose what is recorded from now on.
     """
 
     name = "run"
     aliases = ("r",)
     examples = (
-        ("run", "one run, and look at its tensors"),
-        ("run -t 10", "ten runs, of which the last is looked at"),
+        ("run", "one run, then show its tensors"),
+        ("run -t 10", "ten runs, stopping after the last"),
         ("run -f has_inf_or_nan", "until a tensor holds NaN or an infinity"),
-        ("run -f 'max_abs > 1e4'", "until a tensor meets a condition; help filters tells the words"),
+        ("run -f 'max_abs > 1e4'", "until a tensor meets a condition; see help filters"),
         ("run -n", "one run without the debugger"),
-        ("run -p", "one run with the time that each op takes; then lp"),
+        ("run -p", "one run that measures how long each op takes; then lp"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:
         add = parser.add_argument
-        add("-t", "--times", type=int, default=1, metavar="N", help="run N times; the last is debugged")
-        add("-n", "--no_debug", action="store_true", help="without the debugger; stop before the next run")
+        add("-t", "--times", type=int, default=1, metavar="N", help="run N times, and debug the last")
+        add("-n", "--no_debug", action="store_true", help="run without the debugger, and stop before the next run")
         add("-f", "--till_filter_pass", default="", metavar="FILTER", help="run until a tensor passes this filter")
-        text = "nodes that the filter does not look at"
+        text = "nodes for the filter to ignore"
         add("-fenn", "--filter_exclude_node_names", default="", metavar="REGEX", help=text)
-        for name, what in (("node_name", "names"), ("op_type", "op types"), ("tensor_dtype", "element types")):
-            add(f"--{name}_filter", default=None, metavar="REGEX", help=f"watch only tensors with such {what}")
+        for name, what in (
+            ("node_name", "name matches"),
+            ("op_type", "op type matches"),
+            ("tensor_dtype", "element type matches"),
+        ):
+            add(f"--{name}_filter", default=None, metavar="REGEX", help=f"watch only tensors whose {what}")
         add("-p", "--profile", action="store_true", help="measure how long each op takes")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
@@ -61,9 +66,9 @@ def action_of(args: Namespace, shell: command.Context) -> Action:
     if until:
         check_filter(until, shell.scene)
     if exclude and not until:
-        raise TdbgError("-fenn (--filter_exclude_node_names) goes with -f (--till_filter_pass)")
+        raise TdbgError("-fenn (--filter_exclude_node_names) needs -f (--till_filter_pass)")
     if until and (args.no_debug or args.profile):
-        raise TdbgError("-f looks at the tensors of each run, so it does not go with -n or -p")
+        raise TdbgError("-f checks the tensors of every run, so it cannot be combined with -n or -p")
     if args.times < 1:
         raise TdbgError("-t (--times) must be 1 or more")
     for pattern in (exclude, args.node_name_filter, args.op_type_filter, args.tensor_dtype_filter):

@@ -14,7 +14,7 @@ _EMPTY = "(Empty)"
 
 
 class Command(command.Command):
-    """Shows the fetches and feeds of this run of a Session, or what is known of this step."""
+    """Shows the fetches and feeds of this run of a Session, or what is known about this step."""
 
     name = "run_info"
     aliases = ("ri",)
@@ -55,15 +55,15 @@ def _named(label: str, names: Sequence[str], verb: str) -> list[str | Line | Spa
 
 
 _BY_RUNS = (
-    ("run", "run", "go on, and look at the tensors of the next run"),
+    ("run", "run", "continue, and show the tensors of the next run"),
     ("run -n", "run -n", "the same without the debugger"),
-    ("run -t <T>", "", "T runs, of which the last is looked at"),
+    ("run -t <T>", "", "T runs, stopping after the last"),
 )
 _BY_STEPS = (
-    ("run", "run", "go on to the next tensor that meets a condition"),
-    ("run -n", "run -n", "go on; conditions count again at the next step"),
-    ("run -t <T>", "", "go on to where the T-th step from here begins"),
-    ("break", "break", "the conditions, to add and remove some"),
+    ("run", "run", "continue to the next tensor that meets a condition"),
+    ("run -n", "run -n", "continue; conditions apply again from the next step"),
+    ("run -t <T>", "", "continue to where the T-th step from here begins"),
+    ("break", "break", "list, add or remove conditions"),
 )
 
 

@@ -18,11 +18,11 @@ _LIMIT = re.compile(r"--limit[\s=]+(\d+)\s*")
 
 
 class Command(command.Command):
-    """Asks the trace with SQL (DuckDB's).
+    """Queries the trace with SQL (DuckDB dialect).
 
     Tables: tensors, executions, ends, runs, profile, steps, functions, signatures, controls, ops, graphs, shapes,
-    stacks, frames, sources, values, notes, and alerts, which is worked out. sql DESCRIBE tensors lists a table's
-    columns. It looks at the whole trace.
+    stacks, frames, sources, values, notes, and alerts, which is computed. sql DESCRIBE tensors lists a table's
+    columns. Queries cover the whole trace.
     """
 
     name = "sql"
@@ -35,7 +35,9 @@ class Command(command.Command):
 
     def prepare_parser(self, parser: command.Parser) -> None:
         parser.add_argument("query", metavar="QUERY", help="SELECT …, DESCRIBE … or SHOW …")
-        parser.add_argument("--limit", type=int, metavar="N", default=_DEFAULT_LIMIT, help="at most N rows; 0 is all")
+        parser.add_argument(
+            "--limit", type=int, metavar="N", default=_DEFAULT_LIMIT, help="show at most N rows; 0 means all"
+        )
 
     def parse(self, words: Sequence[str]) -> Namespace:
         query = " ".join(words).strip()

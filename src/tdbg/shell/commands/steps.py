@@ -13,9 +13,9 @@ from tdbg.shell.result import Block, Cell, Column, Mapped, Result, Span, Table, 
 
 
 class Command(command.Command):
-    """Lists the training steps, or the runs of a Session, with how many tensors were bad; goes to one of them.
+    """Lists the training steps, or the runs of a Session, with how many tensors were bad, or goes to one of them.
 
-    All commands look at one moment, which is that of the first bad value to begin with. steps all looks at all of them
+    Commands look at one step at a time, starting with that of the first bad value. steps all looks at all of them
     together.
     """
 

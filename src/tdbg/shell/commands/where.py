@@ -33,21 +33,21 @@ _COLUMNS = [
 class Command(command.Command):
     """Shows where the value of a tensor came from, back to where bad values began.
 
-    Of a tensor that holds NaN or infinity the way goes back over bad tensors to the op that made the first of them; of
-    a good one, over the largest input each time, to a variable, a constant or what was given to the program. Ops that
-    only move values are left out.
+    For a tensor that holds NaN or infinity, the path leads back over bad tensors to the op that produced the first one;
+    for a good tensor, it follows the largest input each time, to a variable, a constant or an input of the program. Ops
+    that only move values are left out.
     """
 
     name = "where"
     page_lines = 8
     examples = (
-        ("where cross_entropy/mul:0", "back to the op that made the infinity"),
+        ("where cross_entropy/mul:0", "back to the op that produced the infinity"),
         ("where -n 0 Softmax:0", "the first of several dumps"),
     )
 
     def prepare_parser(self, parser: command.Parser) -> None:
         parser.add_argument("tensor", metavar="TENSOR", help="node:slot")
-        text = "which of several dumps, from 0 (default: the first bad one, else the last)"
+        text = "which of several dumps, counting from 0 (default: the first bad one, or else the last)"
         parser.add_argument("-n", "--number", type=int, metavar="N", help=text)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:

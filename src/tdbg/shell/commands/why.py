@@ -18,9 +18,9 @@ _WIDE = 10_000  # nothing is cut; the layout wraps
 
 
 class Command(command.Command):
-    """Says where bad values began: your line, the cause with its evidence, how far they spread, and a fix.
+    """Explains where bad values began: your line, the cause and its evidence, how far they spread, and a fix.
 
-    It looks at the whole trace, not only at this moment. Without bad values it says what is not healthy in training.
+    It covers the whole trace, not only this step. If there are no bad values, it reports what is unhealthy in training.
     """
 
     name = "why"

@@ -97,7 +97,7 @@ class ScreenApp(App[Action]):
         with Horizontal(id="line"):
             yield Static("tdbg> ", id="label")
             yield Prompt(self.engine.history)
-            yield Static(" tab completes · ↑ history ", id="hint")
+            yield Static(" tab completes · ↑ ^R history ", id="hint")
         yield Question()
         yield Bar(id="keys")
 
@@ -130,7 +130,7 @@ class ScreenApp(App[Action]):
         moment = self.engine.scene.moment
         if moment is not None and moment.bad:
             said = f"{moment.title}: {moment.bad:,} of {moment.tensors:,} tensors hold bad values"
-            self.say(f"{said} · F3 tells why · lt -f has_inf_or_nan lists them", "warning")
+            self.say(f"{said} · F3 explains why · lt -f has_inf_or_nan lists them", "warning")
 
     def on_unmount(self) -> None:
         self.desk.worker.close()
@@ -187,12 +187,14 @@ class ScreenApp(App[Action]):
         if shown is not None:
             is_back = line in ("prev", "next")
             self.show(shown, self._place_of(shown.result) if is_back else (shown.result.top, 0))
+            self.say(result.note)
         elif result.blocks:
             self.say(_first_lines(result), "error" if result.is_error else "")
         if "mouse" in result.controls:
             self.set_mouse(bool(result.controls["mouse"]))
         if result.asks:
-            self.ask(result.asks, [Answer("y", "yes", partial(self.type_line, result.yes)), Answer("n", "no", int)])
+            answers = [Answer("y", "yes", partial(self.type_line, result.yes)), Answer("n", "no", int)]
+            self.ask(result.asks, answers, self.type_line)
         if result.action is not None:
             self.exit(result.action)
 
@@ -241,9 +243,14 @@ class ScreenApp(App[Action]):
         if isinstance(self._driver, Terminal):
             self._driver.set_mouse(on)
 
-    def ask(self, question: str, answers: list[Answer]) -> None:
+    def ask(self, question: str, answers: list[Answer], on_line: Callable[[str], None] | None = None) -> None:
+        """With ``on_line``, what is typed already goes on where the answer stands."""
         self.part(Widget, "#line").display = False
-        self.part(Question).ask(question, answers, self._answered)
+        prompt = self.part(Prompt)
+        typed = prompt.value if on_line else ""
+        if typed:
+            prompt.fill("")
+        self.part(Question).ask(question, answers, self._answered, on_line, typed)
 
     def _answered(self) -> None:
         self.part(Widget, "#line").display = True

@@ -56,7 +56,7 @@ class SearchingScreen(ScreenApp):
         if self.match < 0 and (found := shown.search.after(top - 1, 1)) is not None:
             self._go_to(found)
         if not shown.search.matches and shown.search.is_done:
-            self.say(f"no line of this screen matches: {pattern}", "error")
+            self.say(f"no line on this screen matches: {pattern}", "error")
             plain_again: Shown | None = await self.work(line, partial(self.desk.sought, shown, ""))
             if plain_again is not None:
                 self.show(plain_again, (top, 0))
@@ -85,5 +85,5 @@ def _problem_of(pattern: str) -> str | None:
     try:
         re.compile(pattern)
     except re.error as problem:
-        return f"this is no regular expression ({problem}): {pattern}"
+        return f"this is not a regular expression ({problem}): {pattern}"
     return None

@@ -89,7 +89,7 @@ class DebuggerScreen(SearchingScreen):
 
     def action_printed(self) -> None:
         if self.printed is None or not self.printed.size():
-            return self.say("the program has printed nothing since the screen is up")
+            return self.say("the program has printed nothing since this screen opened")
         lines = self.printed.text().splitlines()
         result = Result([text(*lines)])
         return self.show_again(partial(self.desk.aside, "what the program printed", result), max(0, len(lines) - 10))
@@ -104,7 +104,7 @@ class DebuggerScreen(SearchingScreen):
 
     def action_mouse(self) -> None:
         self.set_mouse(not self.has_mouse)
-        self.say("the mouse is on" if self.has_mouse else "the mouse is off: select text with it as usual")
+        self.say("the mouse is on" if self.has_mouse else "the mouse is off: you can now select text")
 
     def action_redraw(self) -> None:
         self.refresh(layout=True, repaint=True)
@@ -135,7 +135,7 @@ class DebuggerScreen(SearchingScreen):
         elif self.pause is not None:
             self.action_leave()
         else:
-            self.say("Ctrl-Q or exit leaves; Ctrl-C stops a command that takes long")
+            self.say("Ctrl-Q or exit leaves; Ctrl-C stops a long-running command")
 
     def action_end_of_input(self) -> None:
         if not self.part(Prompt).value:
@@ -182,14 +182,16 @@ class DebuggerScreen(SearchingScreen):
         prompt.offer(line, found, is_asked)
 
     def on_menu_chosen(self, event: Menu.Chosen) -> None:
-        self.part(Menu).close()
-        self.part(Prompt).accept(event.text, " ")
+        self.part(Prompt).take_chosen(self.part(Menu), event.text)
 
     def on_input_changed(self) -> None:
         """What is typed while the menu is open makes it smaller."""
         menu = self.part(Menu)
         if menu.display and menu.line != self.part(Prompt).value:
-            self.run_worker(self._complete(False))
+            if menu.is_history:
+                self.part(Prompt).offer_history()
+            else:
+                self.run_worker(self._complete(False))
 
     async def on_event(self, event: events.Event) -> None:
         """Letters are for the prompt, also while the output has the focus; before any widget has seen them, so that

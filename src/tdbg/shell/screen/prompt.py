@@ -40,6 +40,7 @@ class Prompt(Input):
     BINDINGS: ClassVar = [
         Binding("up", "older", show=False),
         Binding("down", "newer", show=False),
+        Binding("ctrl+r", "search_history", show=False),
         Binding("tab", "complete(1)", show=False),
         Binding("shift+tab", "complete(-1)", show=False),
     ]
@@ -97,8 +98,7 @@ class Prompt(Input):
     def _enter(self) -> None:
         menu = self.screen.query_one(Menu)
         if menu.display:
-            menu.close()
-            self.accept(menu.chosen, " ")
+            self.take_chosen(menu, menu.chosen)
         else:
             self.post_message(self.Entered(self._take()))
 
@@ -121,6 +121,29 @@ class Prompt(Input):
             self._at -= 1
             self.fill(self._found[self._at] if self._at >= 0 else self._typed)
         return None
+
+    def action_search_history(self) -> None:
+        """Ctrl-R: the lines of the history that hold what is typed; once more, the next older one."""
+        menu = self.screen.query_one(Menu)
+        if menu.display and menu.is_history:
+            menu.move(1)
+        else:
+            self.offer_history()
+
+    def offer_history(self) -> None:
+        menu, found = self.screen.query_one(Menu), self._history.containing(self.value)
+        if found:
+            menu.open([Completion(line) for line in found], self.value, is_history=True)
+        else:
+            menu.close()
+
+    def take_chosen(self, menu: Menu, text: str) -> None:
+        """A line of the history whole; a completion for the word under the cursor."""
+        menu.close()
+        if menu.is_history:
+            self.fill(text)
+        else:
+            self.accept(text, " ")
 
     def action_home(self, select: bool = False) -> None:
         super().action_home(select) if self.value else self.post_message(self.Moved("home"))
@@ -190,7 +213,7 @@ def _shared(texts: Sequence[str]) -> str:
 
 
 class Menu(Widget):
-    """Completions with what they mean. ``at`` is the chosen one."""
+    """Completions with what they mean, or lines of the history. ``at`` is the chosen one."""
 
     ALLOW_SELECT = False
 
@@ -204,10 +227,11 @@ class Menu(Widget):
         self.display = False
         self.at = 0
         self.line = ""  # that it was opened for
+        self.is_history = False
         self._offers: Sequence[Completion] = ()
 
-    def open(self, offers: Sequence[Completion], line: str) -> None:
-        self._offers, self.at, self.line = offers, 0, line
+    def open(self, offers: Sequence[Completion], line: str, is_history: bool = False) -> None:
+        self._offers, self.at, self.line, self.is_history = offers, 0, line, is_history
         self.styles.height = min(len(offers), MENU_ROWS, max(self.app.size.height // 3, 3))
         self.display = True
         self.refresh()

@@ -51,7 +51,7 @@ def show(engine: Engine, pause: Pause | None = None, first: str = "") -> Action 
 
 
 def ask(pause: Pause, engine: Engine) -> Action:
-    """A held program goes on without the debugger when nobody can be asked any more."""
+    """A held program continues without the debugger when nobody can be asked any more."""
     try:
         action = show(engine, pause)
     except Exception as fault:
@@ -60,7 +60,7 @@ def ask(pause: Pause, engine: Engine) -> Action:
 
         return LinePrompt(engine.settings).ask(pause)
     if action is None:
-        faults.say("the terminal is gone: the program goes on without the debugger")
+        faults.say("the terminal is gone: the program continues without the debugger")
     return action or Action(Kind.DETACH)
 
 

@@ -49,9 +49,8 @@ class View:
         if self.page < 0:
             return self.array
         at = self.indices()
-        offset = self.array.offset or (0,) * self.array.values.ndim
-        moved = (*(first + i for first, i in zip(offset, at, strict=False)), *offset[len(at) :])
-        return replace(self.array, values=self.array.values[tuple(slice(i, i + 1) for i in at)], offset=moved)
+        page = tuple(slice(i, i + 1) for i in at)
+        return replace(self.array, values=self.array.values[page], part=self.array.elements.narrowed(page))
 
     def result(self) -> Result:
         """With the page in place of the whole array."""
@@ -61,8 +60,7 @@ class View:
     @property
     def slice(self) -> str:
         """``[0, :, :]``"""
-        at = self.indices()
-        return f"[{', '.join([*map(str, at), *[':'] * (self.array.values.ndim - len(at))])}]"
+        return self.array.elements.label(self.indices())
 
     def sliced(self, line: str) -> tuple[str, int]:
         """The command that gave the tensor with this slice of it, and the place in front of the closing bracket."""

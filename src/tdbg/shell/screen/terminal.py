@@ -22,6 +22,8 @@ from textual.driver import Driver
 from textual.geometry import Size
 from textual.message import Message
 
+from tdbg.marks import ERRORS, terminal_encoding
+
 ENTER = "\x1b[?1049h\x1b[?25l\x1b[?1004h\x1b[?2004h\x1b[?7l\x1b[?2026$p"
 MOUSE_ON = "\x1b[?1000h\x1b[?1003h\x1b[?1015h\x1b[?1006h"
 MOUSE_OFF = "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l"
@@ -105,8 +107,9 @@ class Terminal(Driver):
 
     def _write(self) -> None:
         """On a thread of its own: a terminal may take its time."""
+        encoding = terminal_encoding()
         while (data := self._drawings.get()) is not None:
-            rest = data.encode("utf-8", errors="replace")
+            rest = data.encode(encoding, errors=ERRORS)
             while rest and not self._gone:
                 try:
                     rest = rest[os.write(self._out, rest) :]

@@ -18,12 +18,15 @@ _ADVICE = (
     (r"[Ii]ncompatible shapes|[Ss]ize-incompatible|must be equal|must match", "compare the shapes above"),
     (r"NaN|Inf|not finite|not invertible", "`run -f has_inf_or_nan`, or `tdbg run` on the whole program"),
 )
+_END_OF_INPUT = "OutOfRangeError"
 _OTHERWISE = "`run` again with the debugger, and look at the inputs above"
 
 
 def error_lines(error: Any, feeds: Mapping[str, Any], dump: DebugDumpDir | None = None) -> list[str]:
     """``feeds`` by name and the dump of the run, if there is one, tell the shapes that the inputs really had."""
     text = said_by_tensorflow(error)
+    if type(error).__name__ == _END_OF_INPUT:
+        return [f"The input is at its end ({_END_OF_INPUT}: {text}), which is how a loop over a dataset stops."]
     lines = ["!!! An error occurred during the run !!!", f"{type(error).__name__}: {text}"]
     op = getattr(error, "op", None)
     if op is None:

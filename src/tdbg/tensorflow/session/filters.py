@@ -64,7 +64,7 @@ def filter_of(text: str, filters: Mapping[str, Filter], op_type: OpType) -> Tens
         wanted = expressions.parse(text)
     except TdbgError as problem:
         raise TdbgError(
-            f"there is no filter {text!r} (there are {', '.join(filters)}), and it is no expression: {problem}"
+            f"there is no filter {text!r} (there are {', '.join(filters)}), and it is not an expression: {problem}"
         ) from None
     return TensorFilter(text, lambda datum, tensor: wanted.matches(_Fields(datum, tensor, op_type)))
 

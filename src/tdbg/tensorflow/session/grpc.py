@@ -38,7 +38,7 @@ class GrpcDebugWrapperSession(NonInteractiveDebugWrapperSession):
     """Sends the tensors of each run() to debug servers, given as ``host:port`` or ``grpc://host:port``.
 
     A server that is not there yet is waited for, ``patience`` seconds at the first run. Then that is said, the program
-    goes on without the debugger, and it looks for the server again before later runs.
+    continues without the debugger, and it looks for the server again before later runs.
     """
 
     _wants_partition_graphs = False  # the runtime sends them
@@ -83,7 +83,7 @@ class GrpcDebugWrapperSession(NonInteractiveDebugWrapperSession):
             if not server.wait_for(patience, self._say_once):
                 self._say_once(
                     f"no debug server answers at {server.address}; start one there (a gRPC server of TensorFlow's "
-                    "EventListener service). The program goes on without the debugger, which looks again at later runs"
+                    "EventListener service). The program continues without the debugger, which tries again later"
                 )
                 self._next_look = time.monotonic() + _LOOKS_AGAIN
                 return False

@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -37,6 +38,7 @@ from tdbg.tensorflow.session.run_feeds import Feeds
 from tdbg.tensorflow.session.run_scene import RunCall, RunScene
 from tdbg.tensorflow.session.watching import watch_fed
 
+_SHOWN_EVERY = 0.5  # seconds between two lines that tell how far a search is
 _PLAIN = Action(debug=False)
 _LOOKED_THROUGH = 1 << 26  # bytes of dumps that are searched for bad values though nobody asked
 
@@ -49,10 +51,30 @@ class _Search:
     runs: int = 0
     process: int = field(default_factory=os.getpid)
 
+    _next: float = 0.0  # when a line is due again
+    _has_line: bool = False
+
+    def begin(self, name: str) -> None:
+        self.name, self.runs, self._next = name, 0, time.monotonic() + _SHOWN_EVERY
+
+    def count(self) -> None:
+        """One run more; on a terminal a line tells now and then how many."""
+        self.runs += 1
+        if time.monotonic() >= self._next and sys.stderr is not None and sys.stderr.isatty():
+            self._next, self._has_line = time.monotonic() + _SHOWN_EVERY, True
+            said = f"tdbg: {self.runs:,} runs so far, and no tensor has passed the filter {self.name}"
+            print(f"\r\x1b[K{said}", end="", file=sys.stderr, flush=True)
+
+    def stop(self) -> None:
+        if self._has_line:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        self.name, self._has_line = "", False
+
     def end(self) -> None:
-        if self.name and os.getpid() == self.process:
-            faults.say(f"no tensor passed the filter {self.name} in {self.runs} runs")
-        self.name = ""
+        name = self.name
+        self.stop()
+        if name and os.getpid() == self.process:
+            faults.say(f"no tensor passed the filter {name} in {self.runs} runs")
 
 
 class _Planned(OnRunStartResponse):
@@ -98,7 +120,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         if isinstance(ui_type, bool):  # of TensorFlow 1, where log_usage stood here
             ui_type = "curses"
         if ui_type not in control.UI_TYPES:
-            raise ValueError(f"ui_type {ui_type!r} is not known; there are: {', '.join(control.UI_TYPES)}")
+            raise ValueError(f"ui_type {ui_type!r} is not known; choose one of: {', '.join(control.UI_TYPES)}")
         self._prompt = prompt or control.prompt(ui_type, config_file_path)
         self._root = DumpRoot(dump_root, "dump_root") if dump_root else DumpRoot.temporary()
         self._search = _Search()
@@ -169,7 +191,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         action, self._then = self._then or _PLAIN, None
         if action.until_filter:
             self._until = action
-            self._search.name, self._search.runs = action.until_filter, 0
+            self._search.begin(action.until_filter)
         return action
 
     def _ask_before(self, call: RunCall) -> Action:
@@ -183,12 +205,13 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
             dump.set_python_graph(self.graph)
             scene, error, first = RunScene(plan.call, dump, request.tf_error), request.tf_error, "lt"
             if self._until:
-                self._search.runs += 1
+                self._search.count()
                 has_passed = self._has_passed(scene, self._until)
                 if not has_passed and (error is None or isinstance(error, tf.errors.OutOfRangeError)):
                     return
                 first = _list_command(self._until) if has_passed else first
-                self._until, self._search.name = None, ""
+                self._until = None
+                self._search.stop()
             lines = scene.first_bad_lines() if finished.size <= _LOOKED_THROUGH else []
             self._ask(plan, scene, first, lines)
         finally:

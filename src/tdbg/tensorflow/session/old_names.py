@@ -25,7 +25,7 @@ def takes_old_names(function: _Function) -> _Function:
 
 
 def say_left_out(name: str, where: str, instead: str) -> None:
-    faults.say(f"{where} does not take {name}, which is passed over; {instead}")
+    faults.say(f"{where} does not take {name}, which is ignored; {instead}")
 
 
 def _name_of_today(name: str) -> str:

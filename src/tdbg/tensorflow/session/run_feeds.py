@@ -25,7 +25,7 @@ class Feeds(Mapping[str, Any]):
         try:
             return np.asarray(value, dtype=dtype)
         except (TypeError, ValueError) as problem:
-            raise TdbgError(f"what was fed to {name} is no array: {problem}") from None
+            raise TdbgError(f"what was fed to {name} is not an array: {problem}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._given)

@@ -83,7 +83,7 @@ class RunScene:
 
     def go(self, number: int | None) -> None:
         if number not in (None, self._call.number):
-            raise TdbgError(f"only run #{self._call.number} can be looked at here; run goes on to the next")
+            raise TdbgError(f"only run #{self._call.number} can be shown here; run continues to the next")
 
     def refresh(self) -> bool:
         return False
@@ -210,7 +210,7 @@ class RunScene:
         if self._error is None:
             return []
         lines, op = error_lines(self._error, self._feeds, self._dump), getattr(self._error, "op", None)
-        if op is not None and self._dump is not None:
+        if op is not None and self._dump is not None and len(lines) > 1:
             lines.append(f"Look: ni -a -d -t {op.name}; li -r {op.name}; lt")
         return lines
 
@@ -230,7 +230,7 @@ class RunScene:
     @cached_property
     def _trace(self) -> Any:
         if self._dump is None or not self._dump.size:
-            raise TdbgError(f"there is nothing to look through: {self._why_none()}")
+            raise TdbgError(f"there is nothing to search: {self._why_none()}")
         folder = tempfile.mkdtemp(prefix="tfdbg_")
         self._forget = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         output = Path(folder) / f"run-{self._call.number}.tdbg"

@@ -62,7 +62,7 @@ class RunSources:
         file = self._file(path)
         texts, made, seen = linecache.getlines(file), self._lines[file], self._tensors()
         if not texts:
-            raise TdbgError(f"the text of {file} is not at hand")
+            raise TdbgError(f"the source of {file} is not available")
         lines = []
         for number, text in enumerate(texts, 1):
             nodes = made.get(number, ())
@@ -85,4 +85,4 @@ class RunSources:
             raise TdbgError(f"several files end in {path!r}: {', '.join(sorted(found))}")
         names = [os.path.basename(file) for file in self._lines]
         near = did_you_mean(path, [*names, *self._lines]) or "ls lists those that did"
-        raise TdbgError(f"no file {path!r} made nodes of this run; {near}")
+        raise TdbgError(f"no file {path!r} created nodes in this run; {near}")

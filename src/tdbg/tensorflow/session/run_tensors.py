@@ -98,7 +98,7 @@ class RunTensors:
             return sorted(data, key=self.op_type)
         if by == "tensor_name":
             return sorted(data, key=_place)
-        raise TdbgError(f"there is no sorting by {by!r}; there are {', '.join(_SORTS)}")
+        raise TdbgError(f"there is no sorting by {by!r}; sort by {', '.join(_SORTS)}")
 
     @cached_property
     def bad(self) -> int:
@@ -201,7 +201,7 @@ class RunTensors:
         slots = sorted(known for name, known in self._by_tensor if name == node)
         if slot is None and len(slots) > 1:
             outputs = ", ".join(f"{node}:{one}" for one in slots)
-            raise TdbgError(f"{node} has {len(slots)} outputs; say which: {outputs}")
+            raise TdbgError(f"{node} has {len(slots)} outputs; choose one of {outputs}")
         if slot is None:
             slot = slots[0] if slots else 0
         return self._dumps(fed_name(node) or (node, slot)) or self._handed_on(node, slot)
@@ -279,4 +279,4 @@ def _pattern(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as problem:
-        raise TdbgError(f"{text!r} is no regular expression: {problem}") from None
+        raise TdbgError(f"{text!r} is not a regular expression: {problem}") from None
