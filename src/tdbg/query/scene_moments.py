@@ -4,38 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from tdbg.model import Flag
 from tdbg.query.scene_ops import Ops
+from tdbg.query.session_runs import Asked, Run
 from tdbg.scene import Moment
 from tdbg.store.pages import Pages
 from tdbg.store.reader import Trace
 
 BLIND_MODES = ("none", "shape")  # in which nobody looks for bad values
 OUTSIDE = -1  # the number of what is in no step and no run
-
-
-class Asked(NamedTuple):
-    """What a Session was asked for."""
-
-    fetches: list[str]
-    targets: list[str]
-    feeds: list[str]
-
-
-class Run(NamedTuple):
-    """One run of a Session. ``number`` is its own among all runs, ``told`` the one that the program gave it."""
-
-    number: int
-    told: int
-    execution: int
-    graph: int
-    time: int
-    error: str
-    has_ended: bool
 
 
 class Moments:
