@@ -53,7 +53,7 @@ def test_a_healthy_run_says_so(page: Page, address: str) -> None:
 
 def test_runs_of_a_session(page: Page, address: str) -> None:
     open_trace(page, address, "session")
-    page.wait_text(".verdict", "Bad values began at step 1 (run 2)")
+    page.wait_text(".verdict", "Bad values began at step 0 (run 2)")
     page.click("#pane-executions .box.bad")
     page.wait_text("#pane-stack", "session.py")
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from tdbg.model import Flag
+from tdbg.query.evidence import evidence_of
 from tdbg.query.scene_ops import Ops
 from tdbg.query.session_runs import Asked, Run
 from tdbg.scene import Moment
@@ -72,13 +73,7 @@ class Moments:
 
     @cached_property
     def evidence(self) -> np.ndarray:
-        """Positions of inputs that were kept beside a bad output; they are no tensors of their own."""
-        found = [np.empty(0, np.int64)]
-        for number, page in enumerate(self._pages.pages):
-            if page.flags >= int(Flag.EVIDENCE):
-                flags = self._pages.part_of_column("flags", number)
-                found.append(page.first + np.flatnonzero(flags & int(Flag.EVIDENCE)))
-        return np.concatenate(found)
+        return evidence_of(self._pages)
 
     def positions(self, number: int) -> np.ndarray:
         """The rows of a moment in the order of events, without evidence."""
