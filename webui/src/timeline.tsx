@@ -63,7 +63,7 @@ export function Steps() {
         <>
           {loss && (
             <span class="dim clip" title={loss.note ? `${loss.name}: ${loss.note}` : `the loss is ${loss.name}`}>
-              {loss.note ? "loss?" : "loss"}: {loss.name}
+              {loss.note ? "loss?" : "loss"}: {loss.name.replace(/, .*\//, ", ")}
               {loss.note && ` (${loss.note})`}
             </span>
           )}

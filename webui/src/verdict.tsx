@@ -299,7 +299,10 @@ function follow(to: Partial<View>) {
   return (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey) return;
     event.preventDefault();
+    const isChosen = to.seq !== undefined && to.seq !== null && to.seq === viewed.seq.value;
     go(to);
+    // Whoever scrolled away from what is chosen already is led back to it.
+    if (isChosen) document.dispatchEvent(new CustomEvent("tdbg-event", { detail: to.seq }));
   };
 }
 
@@ -332,7 +335,7 @@ function FixText({ origin }: { origin: Origin }) {
         <b>fix</b> {fix!.text}{" "}
         {fix!.trial && (
           <span class="tag good" title={`tried on ${fix!.trial.on}: ${fix!.trial.before} → ${fix!.trial.after}`}>
-            ✓ tried on this op
+            ✓ tried on {fix!.trial.on.startsWith("this op") ? "this op" : "example values"}
           </span>
         )}
       </summary>
