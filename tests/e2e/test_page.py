@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from chromium import Page
 from views import CHOSEN, open_trace, view, wait_view
+
+import tdbg
+from tdbg.commands.info import collect
+from tdbg.query.verdict import explain
 
 
 def test_the_walk_from_the_alert_to_the_line(page: Page, address: str) -> None:
@@ -41,6 +46,17 @@ def test_the_verdict_is_the_headline(page: Page, address: str) -> None:
     page.click(".verdict h1 a")
     page.wait_text(CHOSEN, "Log:0")
     assert view(page)["step"] == "1"
+
+
+def test_events_and_tensors_are_counted_as_in_the_terminal(page: Page, address: str, traces: Path) -> None:
+    trace = tdbg.open(traces / "tutorial.tdbg")
+    told, facts = explain(trace).as_dict(), collect(trace)
+    assert facts["rows"]["tensors"] < trace.row_count("tensors"), "no evidence was kept"
+    assert told["coverage"]["tensors"] == facts["rows"]["tensors"]
+    open_trace(page, address, "tutorial")
+    page.wait_text("#pane-tensors .count", f"{facts['rows']['tensors']:,} tensors")
+    page.wait_text(CHOSEN, "Log:0")
+    assert page.text(f"{CHOSEN} > :first-child") == f"{told['origins'][0]['seq']:,}"
 
 
 def test_a_healthy_run_says_so(page: Page, address: str) -> None:

@@ -1,6 +1,6 @@
 """A small network with named layers. Its batches differ in size, one helper is traced anew for every number that it
-gets, and a mask is filled with -inf, as it should be. The word it takes is the learning rate; with a second one it casts
-to bfloat16 and back, takes the gradient of something else, too, and prints the logarithm of 0."""
+gets, and a mask is filled with -inf, as it should be. The word it takes is the learning rate; with a second one it
+casts to bfloat16 and back, takes the gradient of something else, too, and prints the logarithm of 0."""
 
 import sys
 
