@@ -186,7 +186,7 @@ def test_any_file_with_its_ops(page: Page, address: str) -> None:
     files = page.wait(f"(files => files.length > 3 && files)({options})")
     page.choose("[aria-label='Source file']", next(file for file in files if file.endswith("layers.py")))
     page.wait_text("#pane-centre .source", "def train_step(inputs, wanted):")
-    page.click("#pane-centre button[aria-label^='line 23:']")
+    page.click("#pane-centre button[aria-label^='line 26:']")
     page.wait_text(LINE, "Square")
     page.click(".line-ops button", "Square")
     page.wait("[...document.querySelectorAll('.grid-row a')].every(a => /square/i.test(a.textContent))", "its tensors")

@@ -332,12 +332,13 @@ function FixText({ origin }: { origin: Origin }) {
   return (
     <details class="fix">
       <summary>
-        <b>fix</b> {fix!.text}{" "}
+        <b>fix</b>{" "}
         {fix!.trial && (
           <span class="tag good" title={`tried on ${fix!.trial.on}: ${fix!.trial.before} → ${fix!.trial.after}`}>
             ✓ tried on {fix!.trial.on.startsWith("this op") ? "this op" : "example values"}
           </span>
-        )}
+        )}{" "}
+        {fix!.text}
       </summary>
       {fix!.code && (
         <pre>
