@@ -301,7 +301,7 @@ def function_name(op_type: str) -> str:
 
 def short_path(file: str) -> str:
     """Relative to the current folder when it lies below it, else the bare name."""
-    if file.startswith("<"):
+    if not file or file.startswith("<"):
         return file
     relative = os.path.relpath(file)
     return os.path.basename(file) if relative.startswith("..") else relative

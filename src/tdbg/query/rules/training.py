@@ -253,19 +253,30 @@ class Training:
     def created_variables(self) -> dict[tuple[str, int], Created]:
         """Where each variable was made, by eager code or for a Session; without those that were given another value
         later, by loading for one."""
-        found = self._rows.query(
-            "SELECT e.inputs[1], min(e.op) FROM executions e JOIN ops o USING (process, op) WHERE o.graph < 0 AND "
-            f"o.type = 'AssignVariableOp' AND process = {self.process} GROUP BY 1 HAVING count(*) = 1 "
-            f"AND min(o.phase) = {int(Phase.OTHER)}"
-        )
         made = self._made_for_sessions()
-        for handle, number in found:
+        for handle, (number, phase, count) in self._assigned.items():
+            if count > 1 or phase != Phase.OTHER:
+                continue
             op = self.program.ops[number]
             frame = self.program.user_frame(op)
             is_of_layer = any(call.function.endswith("add_weight") for call in self.program.stack(op.stack))
             if frame is not None:
                 made["handle", handle] = Created(frame, is_of_layer)
         return made
+
+    @cached_property
+    def loaded_variables(self) -> frozenset[tuple[str, int]]:
+        """Those that eager code gave a value more than once: the first was not meant to stay."""
+        return frozenset(("handle", handle) for handle, (_, _, count) in self._assigned.items() if count > 1)
+
+    @cached_property
+    def _assigned(self) -> dict[int, tuple[int, int, int]]:
+        """By a variable's handle: the first op that assigns to it in eager code, its phase, and how many assign."""
+        found = self._rows.query(
+            "SELECT e.inputs[1], min(e.op), min(o.phase), count(*) FROM executions e JOIN ops o USING (process, op) "
+            f"WHERE o.graph < 0 AND o.type = 'AssignVariableOp' AND process = {self.process} GROUP BY 1"
+        )
+        return {handle: (op, phase, count) for handle, op, phase, count in found}
 
     def _made_for_sessions(self) -> dict[tuple[str, int], Created]:
         ops = self.program.ops.values()

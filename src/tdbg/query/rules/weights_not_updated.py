@@ -110,6 +110,8 @@ def _is_used_in_training(training: Training, node: Node) -> bool:
 def _made_to_train(training: Training, layer: Layer) -> Frame | None:
     """The user's own line that makes the variable, unless the program says that it stays as it is, or loads it."""
     made = training.created_variables.get(layer.variable)
+    if layer.variable in training.loaded_variables:
+        return None
     if made is None and not training.lines.is_of_library(training.op(layer.node)):
         return None
     if made is None or made.is_of_layer:
