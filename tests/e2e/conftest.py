@@ -27,6 +27,7 @@ _RUNS = {
     "session": [str(ROOT / "examples" / "session.py")],
     "slow": ["--mode", "full", _LAYERS, "0.05"],
     "fast": ["--mode", "full", _LAYERS, "0.5"],
+    "more": ["--mode", "full", _LAYERS, "0.05", "more"],
     "two": [str(_PROGRAMS / "two_processes.py")],
     "wide": ["--mode", "full", str(_PROGRAMS / "wide.py")],
     "inference": [str(_PROGRAMS / "inference.py")],

@@ -164,6 +164,24 @@ def test_two_runs_and_where_they_part(page: Page, address: str) -> None:
     page.wait_text("#pane-centre .diff", "They part at step 0")
 
 
+def test_an_op_that_only_one_run_has(page: Page, address: str) -> None:
+    open_trace(page, address, "slow", "&centre=diff&other=more")
+    said = page.wait_text("#pane-centre .diff", "only in B")
+    assert "slow · this run has no such op" in said
+    assert "more · Cast" in said
+    page.click(".diff caption a", "more")
+    wait_view(page, trace="more", other="slow", centre="diff")
+    assert "slow · this run has no such op" in page.wait_text("#pane-centre .diff", "only in A")
+
+
+def test_what_is_not_certain_is_said(page: Page, address: str) -> None:
+    open_trace(page, address, "more")
+    said = page.wait_text(".verdict", "but infinity in a result that no op read")
+    assert "✓ No bad values" not in said and "Every recorded tensor" not in said
+    assert "result layers.py:" in said and "Log → -inf ×2 of 2" in said
+    page.wait_text("#pane-steps .actions", "one of 2 tensors that gradients are taken of")
+
+
 # ---- files
 
 

@@ -36,7 +36,7 @@ def test_every_key_of_the_help_sheet_is_there(page: Page, address: str) -> None:
     page.press("[")
     wait_view(page, step="1")
     page.press("g")
-    page.wait(f"{FOCUS}.id === 'go-to-row'", "the field of the row")
+    page.wait(f"{FOCUS}.id === 'go-to-event'", "the field of the event")
 
 
 def test_tab_reaches_every_pane_and_shows_where_it_is(page: Page, address: str) -> None:

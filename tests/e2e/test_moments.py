@@ -10,14 +10,14 @@ BOXES = "#pane-executions .box"
 
 def test_a_session_that_trains_has_runs_and_steps(page: Page, address: str) -> None:
     open_trace(page, address, "session")
-    page.wait_text(".verdict h1", "began at run 2")
+    page.wait_text(".verdict h1", "began at step 0 (run 2)")
     page.wait_text("#pane-executions h2", "Session runs".upper())
     page.wait(f"document.querySelector('{BOXES}')", "runs")
     assert texts(page, BOXES) == ["1", "2", "3", "4", "5", "6"]
     assert "run #2: 2 fetches (Neg:0, GradientDescent); 2 feeds" in page.value(
         f"document.querySelectorAll('{BOXES}')[1].title"
     )
-    page.wait_text(".alerts-list", "run 2 · session.py:18")
+    page.wait_text(".alerts-list", "step 0 (run 2) · session.py:18")
     page.click(BOXES, "3")
     assert "run of a Session" in page.wait_text("#pane-side", "run #3")
     page.click("#pane-side button", "its tensors in the table")
@@ -29,7 +29,7 @@ def test_a_session_that_trains_has_runs_and_steps(page: Page, address: str) -> N
     assert texts(page, ".group-name .clip")[1] == "run 2"
     page.click(".verdict h1 a")
     page.wait_text(CHOSEN, "Log:0")
-    page.wait_text("#pane-side", "Log, run 2, event #")
+    page.wait_text("#pane-side", "Log, step 0 (run 2), event #")
     page.wait_text(".slider label", "step")
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from chromium import Page
 from views import CHOSEN, open_trace, view, wait_view
+
+import tdbg
+from tdbg.commands.info import collect
+from tdbg.query.verdict import explain
 
 
 def test_the_walk_from_the_alert_to_the_line(page: Page, address: str) -> None:
@@ -43,6 +48,17 @@ def test_the_verdict_is_the_headline(page: Page, address: str) -> None:
     assert view(page)["step"] == "1"
 
 
+def test_events_and_tensors_are_counted_as_in_the_terminal(page: Page, address: str, traces: Path) -> None:
+    trace = tdbg.open(traces / "tutorial.tdbg")
+    told, facts = explain(trace).as_dict(), collect(trace)
+    assert facts["rows"]["tensors"] < trace.row_count("tensors"), "no evidence was kept"
+    assert told["coverage"]["tensors"] == facts["rows"]["tensors"]
+    open_trace(page, address, "tutorial")
+    page.wait_text("#pane-tensors .count", f"{facts['rows']['tensors']:,} tensors")
+    page.wait_text(CHOSEN, "Log:0")
+    assert page.text(f"{CHOSEN} > :first-child") == f"{told['origins'][0]['seq']:,}"
+
+
 def test_a_healthy_run_says_so(page: Page, address: str) -> None:
     open_trace(page, address, "healthy")
     said = page.wait_text(".verdict", "No bad values in")
@@ -53,7 +69,7 @@ def test_a_healthy_run_says_so(page: Page, address: str) -> None:
 
 def test_runs_of_a_session(page: Page, address: str) -> None:
     open_trace(page, address, "session")
-    page.wait_text(".verdict", "Bad values began at run 2")
+    page.wait_text(".verdict", "Bad values began at step 0 (run 2)")
     page.click("#pane-executions .box.bad")
     page.wait_text("#pane-stack", "session.py")
 
@@ -180,7 +196,7 @@ def test_a_key_counts_as_soon_as_there_are_steps(page: Page, address: str, trace
         "seen.disconnect(); dispatchEvent(new KeyboardEvent('keydown', {key: ']'})); })"
         ".observe(document, {childList: true, subtree: true})"
     )
-    open_trace(page, address, trace)
+    open_trace(page, address, trace, "&sort=name")  # whoever has chosen something is not led to where it began
     page.wait(f"location.hash.includes('{chosen}')", "the first one")
 
 

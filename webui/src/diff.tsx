@@ -102,7 +102,13 @@ const NUMBERS = [
   "std",
 ] as const;
 
-function Side({ title, trace, side, step }: { title: string; trace: string; side: DiffSide; step: number }) {
+function Side({ title, trace, side, step }: { title: string; trace: string; side: DiffSide | null; step: number }) {
+  if (!side)
+    return (
+      <p class="side">
+        {title} · <b>this run has no such op</b>
+      </p>
+    );
   const here = trace === viewed.trace.value;
   const to: Partial<View> = here
     ? { ...NOTHING, seq: side.seq, step }

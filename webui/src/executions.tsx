@@ -7,7 +7,7 @@ import { chosenExecution, isJudged } from "./focus";
 import { count, fileName, plural } from "./format";
 import { about, ofCall, ofOp, ofPlace } from "./kin";
 import { useLoad } from "./load";
-import { hasRuns, runOf, when } from "./moments";
+import { hasRuns, onlyRuns, runOf, when } from "./moments";
 import { Pane, Show } from "./panes";
 import { useSize } from "./size";
 import type { Execution } from "./types";
@@ -165,7 +165,8 @@ function Box({ row, isFirst }: { row: Execution; isFirst: boolean }) {
   const run = runOf(row.execution);
   const label = row.label.replace(/^__(inference|forward|backward)_/, "");
   const harmful = row.bad - row.benign;
-  const said = `${run !== null ? label : `${row.kind === "function" ? "call of" : "op"} ${label}, ${when(row.step)}`}${harmful ? `, ${plural(harmful, "bad tensor")}` : row.bad ? `, ${plural(row.bad, "benign tensor")}` : ""}${row.file ? `, ${fileName(row.file)}:${row.line}` : ""}`;
+  const what = run !== null ? label : `${row.kind === "function" ? "call of" : "op"} ${label}`;
+  const said = `${what}${onlyRuns.value ? "" : `, ${when(row.step)}`}${harmful ? `, ${plural(harmful, "bad tensor")}` : row.bad ? `, ${plural(row.bad, "benign tensor")}` : ""}${row.file ? `, ${fileName(row.file)}:${row.line}` : ""}`;
   return (
     <button
       class={`box ${row.kind}${run !== null ? " run" : ""}${harmful ? " bad" : row.bad ? " benign" : ""}`}

@@ -2,15 +2,16 @@
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { numberAt } from "./columns";
 import { count } from "./format";
 import { chosen, GroupRow, Row } from "./grid_rows";
 import { groups, openKeys, toggleGroup } from "./groups";
-import { isAnother, isGrouped, lineAt, lineCount, lineOfEvent, wantLines } from "./lines";
+import { isAnother, isGrouped, lineAt, lineCount, lineOfEvent, unlisted, wantLines } from "./lines";
 import { rows } from "./rows";
 import { Scrollbar } from "./scrollbar";
 import { clampTop, topToShow, wheelRows, type Track } from "./scroller";
 import { useSize } from "./size";
-import { columnsFor, noteShapes, shapeText } from "./table_columns";
+import { columnsFor, letters, noteLetters, shapeText } from "./table_columns";
 import { go, viewed } from "./view";
 
 const ROW = 22;
@@ -33,12 +34,17 @@ export function Grid() {
   };
 
   useLayoutEffect(() => {
-    if (isAnother.value) top.value = 0;
+    if (!isAnother.value) return;
+    top.value = 0;
+    unlisted.value = null;
   }, [isAnother.value]);
   useLayoutEffect(() => wantLines(first, track.visible + 1));
   useLayoutEffect(() => {
-    const seen = numbers.map(lineAt).map((line) => (line.kind === "tensor" ? shapeText(line.page, line.row).length : 0));
-    noteShapes(Math.max(0, ...seen));
+    const seen = numbers.map(lineAt).filter((line) => line.kind === "tensor");
+    noteLetters(
+      Math.max(0, ...seen.map(({ page, row }) => shapeText(page, row).length)),
+      Math.max(0, ...seen.map(({ page, row }) => count(numberAt(page, "seq", row)).length)),
+    );
   });
   const reveal = (row: number) => {
     const to = topToShow(row, clampTop(top.peek(), track), track);
@@ -49,9 +55,12 @@ export function Grid() {
     reveal(row);
   };
   useReveal(goTo, track, moves);
-  useJumps((row) => {
-    moves.current++;
-    goTo(row);
+  useJumps(async (seq) => {
+    const move = ++moves.current;
+    const row = await lineOfEvent(seq, true).catch(() => undefined); // the banner tells that the server is gone
+    if (row === undefined) return;
+    unlisted.value = row === null ? seq : null;
+    if (row !== null && moves.current === move) goTo(row);
   });
 
   const choose = (row: number) => {
@@ -114,7 +123,7 @@ export function Grid() {
   });
 
   const columns = columnsFor(size.width);
-  const tracks = `${Math.max(38, (count(total).length + 1) * DIGIT)}px minmax(90px, 1.4fr) ${columns.map((column) => column.width).join(" ")}`;
+  const tracks = `${Math.max(38, (letters.value.event + 1) * DIGIT)}px minmax(90px, 1.4fr) ${columns.map((column) => column.width).join(" ")}`;
   const numbers = Array.from({ length: Math.max(0, shown) }, (_, at) => first + at);
   // While rows of a group are in sight, so is its head.
   if (isGrouped.value && shown > 0) numbers[0] = groups.headOf(first);
@@ -134,7 +143,7 @@ export function Grid() {
         onKeyDown={pressed}
       >
         <div class="grid-head" role="row" style={{ gridTemplateColumns: tracks }}>
-          <Heading title="#" sort="seq" hint="in the order of events" kind="right" />
+          <Heading title="#" sort="seq" hint="the event's number, as the terminal tells it" kind="right" />
           <Heading title="tensor" sort="name" hint="the op's name and which output" kind="" />
           {columns.map((column) => (
             <Heading key={column.title} {...column} />
@@ -242,14 +251,13 @@ function useReveal(show: (row: number) => void, track: Track, moves: { current: 
   }, [step, execution, isReady]);
 }
 
-/** Calls back with the number that was written as a row to go to. */
-function useJumps(show: (row: number) => void): void {
+/** Calls back with the number that was written as an event to go to. */
+function useJumps(show: (seq: number) => void): void {
   const latest = useRef(show);
   latest.current = show;
   useLayoutEffect(() => {
-    const jump = (event: Event) =>
-      latest.current(Math.min((event as CustomEvent<number>).detail, lineCount.peek() - 1));
-    document.addEventListener("tdbg-row", jump);
-    return () => document.removeEventListener("tdbg-row", jump);
+    const jump = (event: Event) => latest.current((event as CustomEvent<number>).detail);
+    document.addEventListener("tdbg-event", jump);
+    return () => document.removeEventListener("tdbg-event", jump);
   }, []);
 }

@@ -93,9 +93,7 @@ export function Row({
   if (line.kind === "waiting")
     return (
       <div class="grid-row waiting" role="row" aria-rowindex={row + 1} style={{ gridTemplateColumns: tracks }}>
-        <span role="gridcell" class="right dim">
-          {count(line.number)}
-        </span>
+        <span role="gridcell" />
         <span role="gridcell" class="dim">
           …
         </span>
@@ -135,8 +133,8 @@ export function Row({
         }
       }}
     >
-      <span role="gridcell" class="right dim" title={`event #${count(seq)}`}>
-        {count(line.number)}
+      <span role="gridcell" class="right dim">
+        {count(seq)}
       </span>
       <span role="gridcell" class={`tensor-name${isGrouped.value ? " inside" : ""}`}>
         <a

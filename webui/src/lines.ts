@@ -1,17 +1,13 @@
 // The lines of the table, plain or grouped: what the grid draws, scrolls and asks for, whichever it is.
 
-import { computed } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import type { Page } from "./columns";
 import { groups } from "./groups";
 import type { Group } from "./program_types";
 import { rows } from "./rows";
 import { viewed } from "./view";
 
-/** `number` counts the rows of a listing: all of it, or those of a group. */
-export type Line =
-  | { kind: "tensor"; page: Page; row: number; number: number }
-  | { kind: "group"; group: Group }
-  | { kind: "waiting"; number: number };
+export type Line = { kind: "tensor"; page: Page; row: number } | { kind: "group"; group: Group } | { kind: "waiting" };
 
 export const isGrouped = computed(() => viewed.group.value !== "");
 export const lineCount = computed(() => (isGrouped.value ? groups.total.value : rows.total.value));
@@ -22,16 +18,18 @@ export const badMap = computed(() => (isGrouped.value ? [] : rows.bad.value));
 export function lineAt(line: number): Line {
   const found = isGrouped.value ? groups.at(line) : { rows, row: line, group: null };
   if (found?.group && found.row === null) return { kind: "group", group: found.group };
-  const number = found?.row ?? line;
   void found?.rows?.version.value;
-  const there = found?.rows?.at(number);
-  return there ? { kind: "tensor", ...there, number } : { kind: "waiting", number };
+  const there = found?.rows?.at(found.row ?? line);
+  return there ? { kind: "tensor", ...there } : { kind: "waiting" };
 }
 
 export function wantLines(first: number, count: number): void {
   if (isGrouped.peek()) groups.want(first, count);
   else rows.want(first, count);
 }
+
+/** The event that was to be shown and is not listed. */
+export const unlisted = signal<number | null>(null);
 
 /** The line of an event; null when it is not listed. */
 export function lineOfEvent(seq: number, unfolds: boolean): Promise<number | null> {

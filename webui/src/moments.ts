@@ -31,10 +31,11 @@ export function executionOf(run: number): number | null {
   return found ? found.execution + run - found.run : null;
 }
 
-/** "run 3" of what a Session did, else "step 3". */
+/** "step 3"; of a Session "step 3 (run 5)", or "run 5" where no steps tell its runs apart. */
 export function when(step: number, execution: number | null = null): string {
   const run = hasRuns.value ? runOf(execution) : null;
-  return run === null ? `step ${count(step)}` : `run ${count(run)}`;
+  if (run === null) return `step ${count(step)}`;
+  return onlyRuns.value ? `run ${count(run)}` : `step ${count(step)} (run ${count(run)})`;
 }
 
 /** "worker 1" or "process 1"; "" where there is but one. */

@@ -192,10 +192,10 @@ function choose(query: string, fixed: Item[], files: Item[], ops: Item[]): Item[
     if (wanted >= (steps.value?.first ?? 0) && wanted <= (steps.value?.last ?? -1))
       found.push({ kind: "step", title: `step ${count(wanted)}`, hint: "go there", act: () => goStep(wanted) });
     found.push({
-      kind: "row",
-      title: `row ${count(wanted)}`,
-      hint: "of the table",
-      act: () => document.dispatchEvent(new CustomEvent("tdbg-row", { detail: wanted })),
+      kind: "event",
+      title: `event #${count(wanted)}`,
+      hint: "in the table",
+      act: () => document.dispatchEvent(new CustomEvent("tdbg-event", { detail: wanted })),
     });
   }
   const rated = [...fixed, ...files].map((item) => ({

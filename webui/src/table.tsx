@@ -6,7 +6,7 @@ import { count, fileName } from "./format";
 import { Grid } from "./grid";
 import { Failure, Pane } from "./panes";
 import { groupsAddress } from "./groups";
-import { isGrouped, lineError } from "./lines";
+import { isGrouped, lineError, unlisted } from "./lines";
 import { hasRuns, onlyRuns, runOf } from "./moments";
 import { exportAddress, rows } from "./rows";
 import { go, view, viewed } from "./view";
@@ -32,6 +32,12 @@ export function TensorTable() {
           <div id="filter-error">
             <Failure error={lineError.value} />
           </div>
+        )}
+        {unlisted.value !== null && (
+          <p id="unlisted-event" class="facts" role="status">
+            This listing has no tensor with the number #{count(unlisted.value)}: what is filtered out, and events that are
+            no tensors, are not in it.
+          </p>
         )}
         <Grid />
       </div>
@@ -128,7 +134,7 @@ function Filter() {
         clear
       </button>
       <GroupBy />
-      <GoToRow />
+      <GoToEvent />
     </div>
   );
 }
@@ -165,20 +171,30 @@ function GroupBy() {
   );
 }
 
-function GoToRow() {
+/** By the number that stands before each row, and that the terminal calls by the same name. */
+function GoToEvent() {
   return (
     <form
       class="go-to"
+      onInput={() => (unlisted.value = null)}
       onSubmit={(event) => {
         event.preventDefault();
         const text = (event.currentTarget.elements[0] as HTMLInputElement).value.replaceAll(",", "");
-        if (/^\d+$/.test(text)) document.dispatchEvent(new CustomEvent("tdbg-row", { detail: Number(text) }));
+        if (/^\d+$/.test(text)) document.dispatchEvent(new CustomEvent("tdbg-event", { detail: Number(text) }));
       }}
     >
-      <label class="hidden" for="go-to-row">
-        Go to row
+      <label class="hidden" for="go-to-event">
+        Go to event
       </label>
-      <input id="go-to-row" class="mono" inputMode="numeric" placeholder="row" title="Go to this row (g)" />
+      <input
+        id="go-to-event"
+        class="mono"
+        inputMode="numeric"
+        placeholder="event #"
+        title="Go to this event (g)"
+        aria-invalid={unlisted.value !== null}
+        aria-describedby={unlisted.value !== null ? "unlisted-event" : undefined}
+      />
     </form>
   );
 }

@@ -94,14 +94,19 @@ export function tensorName(page: Page, row: number): string {
 const DIGIT = 7; // pixels
 const [LEAST_SHAPE, MOST_SHAPE] = [8, 20]; // letters
 
-/** As wide as the longest shape that came into sight; it never shrinks, so that nothing jumps while one scrolls. */
-const shapes = signal({ trace: "", letters: LEAST_SHAPE });
+/** Of the longest shape and number of an event that came into sight; they never shrink, so that nothing jumps while one
+ *  scrolls. */
+export const letters = signal({ trace: "", shape: LEAST_SHAPE, event: 0 });
 
-export function noteShapes(letters: number): void {
+export function noteLetters(shape: number, event: number): void {
   const { trace } = view.peek();
-  const before = shapes.peek().trace === trace ? shapes.peek().letters : LEAST_SHAPE;
-  const next = Math.min(MOST_SHAPE, Math.max(before, letters));
-  if (next !== before || shapes.peek().trace !== trace) shapes.value = { trace, letters: next };
+  const before = letters.peek().trace === trace ? letters.peek() : { trace, shape: LEAST_SHAPE, event: 0 };
+  const next = {
+    trace,
+    shape: Math.min(MOST_SHAPE, Math.max(before.shape, shape)),
+    event: Math.max(before.event, event),
+  };
+  if (next.shape !== before.shape || next.event !== before.event || letters.peek().trace !== trace) letters.value = next;
 }
 
 export function shapeText(page: Page, row: number): string {
@@ -127,9 +132,11 @@ const RUN: TableColumn = {
 /** Those that a pane of some width has room for. */
 export function columnsFor(width: number): TableColumn[] {
   const last = count(Math.max(steps.value?.last ?? 0, hasRuns.value ? (onlyRuns.value?.last ?? 0) : 0));
-  const moment = { ...(hasRuns.value ? RUN : STEP), width: `${Math.max(34, (last.length + 1) * DIGIT)}px` };
-  const wide = `${shapes.value.letters * DIGIT + 4}px`;
-  return [moment, ...COLUMNS]
+  const digits = `${Math.max(34, (last.length + 1) * DIGIT)}px`;
+  const both = hasRuns.value && !onlyRuns.value;
+  const moments = [hasRuns.value ? RUN : STEP, ...(both ? [{ ...STEP, least: 640 }] : [])];
+  const wide = `${letters.value.shape * DIGIT + 4}px`;
+  return [...moments.map((column) => ({ ...column, width: digits })), ...COLUMNS]
     .filter((column) => width >= (column.least ?? 0))
     .map((column) => (column.title === "shape" ? { ...column, width: wide } : column));
 }

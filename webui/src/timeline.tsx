@@ -62,8 +62,9 @@ export function Steps() {
       actions={
         <>
           {loss && (
-            <span class="dim clip" title={`the loss is taken to be ${loss.name}`}>
-              loss: {loss.name}
+            <span class="dim clip" title={loss.note ? `${loss.name}: ${loss.note}` : `the loss is ${loss.name}`}>
+              {loss.note ? "loss?" : "loss"}: {loss.name.replace(/, .*\//, ", ")}
+              {loss.note && ` (${loss.note})`}
             </span>
           )}
           {loss && (

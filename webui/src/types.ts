@@ -112,6 +112,7 @@ export interface Link {
   graph: number;
   step: number;
   execution: number;
+  is_hidden: boolean; // an op of the forward pass, whose trouble only the gradient shows
   file: string | null;
   line: number | null;
   inputs: { index: number; op: number; seq: number | null; text: string; file: string | null; line: number | null }[];
@@ -233,7 +234,7 @@ export interface Points {
 }
 
 export interface Loss {
-  loss: { op: number; slot: number; name: string; points: Points } | null;
+  loss: { op: number; slot: number; name: string; note: string; points: Points } | null; // note: not certain
 }
 
 export interface History {
@@ -336,8 +337,8 @@ export interface Diff {
     what: string;
     difference: Wire;
     allowed: Wire;
-    a: DiffSide;
-    b: DiffSide;
+    a: DiffSide | null; // null: this run has no such op
+    b: DiffSide | null;
   } | null;
   compared: { tensors: number; measured: number; steps: number; largest_difference: Wire };
   notes: string[];

@@ -48,7 +48,7 @@ function Waiting({ isLoading }: { isLoading: boolean }) {
           ? "The rest of the page works meanwhile."
           : bad
             ? `${plural(bad, "tensor")} ${bad === 1 ? "holds" : "hold"} NaN or infinity.`
-            : "No tensor holds NaN or infinity; what is left to ask is whether training is healthy."}
+            : "No recorded tensor holds NaN or infinity; what is left to ask is whether training is healthy."}
       </p>
     </>
   );
@@ -78,7 +78,7 @@ function Said({ verdict }: { verdict: Verdict }) {
     const chosen = Math.max(0, Math.min(viewed.origin.value, verdict.origins.length - 1));
     return (
       <>
-        <OriginText origin={verdict.origins[chosen]!} link={verdict.links[chosen]} isFirst={chosen === 0} />
+        <OriginText origin={verdict.origins[chosen]!} link={verdict.links[chosen]} began={began(verdict, chosen)} />
         {verdict.origins.length > 1 && (
           <div class="others" role="group" aria-label="Places where bad values began">
             {verdict.origins.map((one, number) => (
@@ -99,24 +99,38 @@ function Said({ verdict }: { verdict: Verdict }) {
   if (verdict.verdict === "unhealthy") return <Unhealthy alerts={verdict.alerts} verdict={verdict} />;
   const looked = `${plural(verdict.coverage.tensors, "tensor")} of ${plural(verdict.coverage.steps, "step")}`;
   const isClean = verdict.verdict === "clean";
+  const results = isClean ? verdict.benign.filter((one) => one.reason === "infinite_result") : [];
+  const harmless = verdict.benign.filter((one) => !results.includes(one));
   return (
     <>
       <h1>
-        <span class="mark">{isClean ? "✓" : "?"}</span>{" "}
-        {isClean ? `No bad values in ${looked}` : (verdict.lines[0]?.replace(/^tdbg: /, "") ?? "Nothing was looked at")}
+        <span class="mark">{isClean && !results.length ? "✓" : "?"}</span>{" "}
+        {!isClean
+          ? (verdict.lines[0]?.replace(/^tdbg: /, "") ?? "Nothing was looked at")
+          : results.length
+            ? `No NaN in ${looked}, but infinity in a result that no op read`
+            : `No bad values in ${looked}`}
       </h1>
-      {isClean && (
+      <Places said="result" places={results} />
+      {isClean && !results.length && (
         <p class="dim">
           Every recorded tensor was looked at for NaN and infinity
-          {verdict.benign.length ? `; ${plural(verdict.benign.length, "place")} had some that did no harm, see the alerts` : ""}.
+          {harmless.length ? `; ${plural(harmless.length, "place")} had some that did no harm, see the alerts` : ""}.
           Below: all of them, with their numbers, lines and graphs.
         </p>
       )}
-      <Harmless places={verdict.benign} />
+      <Places said="no harm" places={harmless} />
       {isClean && <Asked verdict={verdict} />}
       <Notes notes={verdict.coverage.notes} />
     </>
   );
+}
+
+/** Told first is what spoilt the training, though something else may have begun before it. */
+function began({ origins }: Verdict, chosen: number): string {
+  if (chosen > 0) return "Bad values also began";
+  const isEarliest = origins.every((one) => one.step >= origins[0]!.step);
+  return isEarliest ? "Bad values began" : "Bad values that reached the training began";
 }
 
 /** What was asked about training, and what could not be, with the reasons. */
@@ -147,13 +161,13 @@ function notAsked({ rules_asked: asked, rules_not_asked: skipped }: Verdict): st
   );
 }
 
-const MOST_HARMLESS = 3;
+const MOST_PLACES = 3;
 
-/** Where bad values were as they should be. */
-function Harmless({ places }: { places: Benign[] }) {
+/** Where bad values were as they should be, or in a result that only the program's user can judge. */
+function Places({ said, places }: { said: string; places: Benign[] }) {
   return (
     <>
-      {places.slice(0, MOST_HARMLESS).map((one) => {
+      {places.slice(0, MOST_PLACES).map((one) => {
         const to: Partial<View> = {
           ...NOTHING,
           process: one.process,
@@ -162,7 +176,7 @@ function Harmless({ places }: { places: Benign[] }) {
         };
         return (
           <p key={`${one.process} ${one.seq}`}>
-            <span class="dim">no harm</span>{" "}
+            <span class="dim">{said}</span>{" "}
             <a href={hashOf(to)} onClick={follow(to)}>
               {one.file ? `${fileName(one.file)}:${one.line}` : one.op_type}
             </a>{" "}
@@ -218,7 +232,7 @@ const IN_PHASE: Record<string, string> = {
   data: ", in the data",
 };
 
-function OriginText({ origin, link, isFirst }: { origin: Origin; link: Link | undefined; isFirst: boolean }) {
+function OriginText({ origin, link, began }: { origin: Origin; link: Link | undefined; began: string }) {
   const there = toOrigin(origin);
   return (
     <>
@@ -226,11 +240,11 @@ function OriginText({ origin, link, isFirst }: { origin: Origin; link: Link | un
         <span class="mark" aria-hidden="true">
           ●
         </span>{" "}
-        {isFirst ? "Bad values began" : "Bad values also began"} at{" "}
+        {began} at{" "}
         <a href={hashOf(there)} onClick={follow(there)}>
           {when(origin.step, link?.execution)}
         </a>
-        {IN_PHASE[origin.kind] ?? ""}
+        {link?.is_hidden ? ", hidden from the loss but not from the gradient" : (IN_PHASE[origin.kind] ?? "")}
         {processName(origin.process) && ` of ${processName(origin.process)}`}:{" "}
         <a href={hashOf(there)} onClick={follow(there)} class="mono">
           {origin.op_type}
@@ -285,7 +299,10 @@ function follow(to: Partial<View>) {
   return (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey) return;
     event.preventDefault();
+    const isChosen = to.seq !== undefined && to.seq !== null && to.seq === viewed.seq.value;
     go(to);
+    // Whoever scrolled away from what is chosen already is led back to it.
+    if (isChosen) document.dispatchEvent(new CustomEvent("tdbg-event", { detail: to.seq }));
   };
 }
 
@@ -315,12 +332,13 @@ function FixText({ origin }: { origin: Origin }) {
   return (
     <details class="fix">
       <summary>
-        <b>fix</b> {fix!.text}{" "}
+        <b>fix</b>{" "}
         {fix!.trial && (
           <span class="tag good" title={`tried on ${fix!.trial.on}: ${fix!.trial.before} → ${fix!.trial.after}`}>
-            ✓ tried
+            ✓ tried on {fix!.trial.on.startsWith("this op") ? "this op" : "example values"}
           </span>
-        )}
+        )}{" "}
+        {fix!.text}
       </summary>
       {fix!.code && (
         <pre>

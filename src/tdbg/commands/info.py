@@ -40,6 +40,7 @@ class Command(BaseCommand):
 def collect(trace: Trace) -> dict[str, Any]:
     """What is known of a trace: counts, footers, rollups, what the processes said; rows only where an alert is."""
     from tdbg.query.alerts import count_alerts
+    from tdbg.query.evidence import count_tensors
     from tdbg.query.overview import notes
 
     problems = trace.problems
@@ -48,6 +49,7 @@ def collect(trace: Trace) -> dict[str, Any]:
     numbers = steps["step"].to_numpy()
     stored = _stored_bytes(trace)
     rows = counts["tensors"]
+    counts["tensors"] = count_tensors(trace)
     return {
         "trace": str(trace.path),
         "bytes": trace.size_bytes(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tdbg.model import Flag
 from tdbg.query.rows import Rows
 from tdbg.store.format import SEALED_TABLES
 from tdbg.store.process import ProcessInfo
@@ -38,7 +39,7 @@ class Coverage:
 def find_coverage(trace: Trace, rows: Rows) -> Coverage:
     infos = [process.info for process in trace.processes]
     filtered = any(is_filtered(process) for process in trace.processes)
-    ((tensors,),) = rows.query("SELECT count(*) FROM tensors")
+    ((tensors,),) = rows.query(f"SELECT count(*) FROM tensors WHERE flags & {int(Flag.EVIDENCE)} = 0")
     return Coverage(
         tensors,
         len(set(trace.rollup("steps")["step"].to_pylist())),

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tdbg.query.evidence import count_tensors
 from tdbg.query.scene_cache import SceneCache
 from tdbg.query.trace import Trace
 from tdbg.store.process import ProcessInfo
@@ -15,7 +16,7 @@ _SILENCE = 600  # seconds after which a program of another machine is taken to h
 
 
 def overview(trace: Trace, read: SceneCache) -> dict[str, Any]:
-    """``read`` is the process whose moments are counted. Nothing here reads rows."""
+    """``read`` is the process whose moments are counted. Of rows only flags are read, where there may be evidence."""
     steps = trace.rollup("steps")
     numbers = list(read.moments.numbers())
     first = trace.processes[read.process]
@@ -33,7 +34,7 @@ def overview(trace: Trace, read: SceneCache) -> dict[str, Any]:
             "count": len(numbers),
             "runs": _runs(read),
         },
-        "rows": trace.row_count("tensors"),
+        "rows": count_tensors(trace),
         "executions": trace.row_count("executions"),
         "bad": int(steps["bad"].to_numpy().sum()),
         "first_bad_seq": read.moments.first_bad_seq,

@@ -25,6 +25,7 @@ from tdbg.query.scene_sources import Outputs, SourceFiles
 from tdbg.query.scene_steps import Steps
 from tdbg.query.scene_texts import Texts
 from tdbg.query.scene_values import Values
+from tdbg.query.session_runs import SessionRuns
 from tdbg.query.trace import Trace
 from tdbg.scene import Moment
 from tdbg.store.pages import Pages
@@ -47,11 +48,9 @@ class SceneCache:
     @cached_property
     def moments(self) -> Moments:
         parts = (self.trace, self.process, self.pages, lambda: self.ops)
-        if self.trace.row_count("signatures") or self.trace.row_count("runs"):
-            runs = Runs(*parts)
-            # A program whose work is done elsewhere may still run a Session now and then.
-            if runs.runs and 2 * len(runs.runs) >= runs.executions:
-                return runs
+        sessions = SessionRuns(self.trace, self.process)
+        if sessions.are_most:
+            return Runs(sessions, *parts)
         return Steps(*parts)
 
     @cached_property

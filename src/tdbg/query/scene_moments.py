@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from tdbg.model import Flag
+from tdbg.query.evidence import evidence_of
 from tdbg.query.scene_ops import Ops
+from tdbg.query.session_runs import Asked, Run
 from tdbg.scene import Moment
 from tdbg.store.pages import Pages
 from tdbg.store.reader import Trace
@@ -17,26 +18,6 @@ from tdbg.store.reader import Trace
 BLIND_MODES = ("none", "shape")  # in which nobody looks for bad values
 _MOST_NAMED = 8
 OUTSIDE = -1  # the number of what is in no step and no run
-
-
-class Asked(NamedTuple):
-    """What a Session was asked for."""
-
-    fetches: list[str]
-    targets: list[str]
-    feeds: list[str]
-
-
-class Run(NamedTuple):
-    """One run of a Session. ``number`` is its own among all runs, ``told`` the one that the program gave it."""
-
-    number: int
-    told: int
-    execution: int
-    graph: int
-    time: int
-    error: str
-    has_ended: bool
 
 
 class Moments:
@@ -93,13 +74,7 @@ class Moments:
 
     @cached_property
     def evidence(self) -> np.ndarray:
-        """Positions of inputs that were kept beside a bad output; they are no tensors of their own."""
-        found = [np.empty(0, np.int64)]
-        for number, page in enumerate(self._pages.pages):
-            if page.flags >= int(Flag.EVIDENCE):
-                flags = self._pages.part_of_column("flags", number)
-                found.append(page.first + np.flatnonzero(flags & int(Flag.EVIDENCE)))
-        return np.concatenate(found)
+        return evidence_of(self._pages)
 
     def positions(self, number: int) -> np.ndarray:
         """The rows of a moment in the order of events, without evidence."""

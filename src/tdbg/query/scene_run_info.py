@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tdbg.query.scene_moments import BLIND_MODES, Asked, Moments, count
+from tdbg.query.scene_moments import BLIND_MODES, Moments, count
+from tdbg.query.session_runs import Asked
 from tdbg.scene import Moment, RunInfo, Seen
 from tdbg.store.reader import Trace
 

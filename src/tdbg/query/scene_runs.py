@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from tdbg.model import Flag
 from tdbg.query.program import joined
-from tdbg.query.scene_moments import OUTSIDE, Asked, Moments, Run, count
+from tdbg.query.scene_moments import OUTSIDE, Moments, count
+from tdbg.query.scene_ops import Ops
+from tdbg.query.session_runs import Asked, Run, SessionRuns
 from tdbg.scene import Moment
+from tdbg.store.pages import Pages
+from tdbg.store.reader import Trace
 
 _MOST_NAMED = 3  # fetches in a title
 
@@ -20,27 +24,18 @@ class Runs(Moments):
     """What is in no run is a moment too, of number -1. Constants belong to all runs of their graph."""
 
     kind = "run"
-    executions = 0  # all there are, those that are no runs too; known with the runs
 
-    @cached_property
+    def __init__(self, sessions: SessionRuns, trace: Trace, process: int, pages: Pages, ops: Callable[[], Ops]) -> None:
+        super().__init__(trace, process, pages, ops)
+        self._sessions = sessions
+
+    @property
     def asked(self) -> dict[int, Asked]:
-        rows = self._trace.table("signatures", process=self._process).to_pylist()
-        return {row["graph"]: Asked(row["fetches"], row["targets"], row["feeds"]) for row in rows}
+        return self._sessions.asked
 
-    @cached_property
+    @property
     def runs(self) -> dict[int, Run]:
-        ended = {row["execution"]: row for row in self._trace.table("runs", process=self._process).to_pylist()}
-        rows = self._trace.table("executions", ["execution", "graph", "time"], self._process).to_pylist()
-        self.executions = len(rows)
-        rows = [row for row in rows if row["graph"] in self.asked or row["execution"] in ended]
-        rows.sort(key=lambda row: row["execution"])
-        told = [ended[row["execution"]]["run"] if row["execution"] in ended else -1 for row in rows]
-        found = {}
-        for number, said, row in zip(_numbered(told), told, rows, strict=True):
-            end = ended.get(row["execution"])
-            error = end["error"] if end else ""
-            found[number] = Run(number, said, row["execution"], row["graph"], row["time"], error, end is not None)
-        return found
+        return self._sessions.runs
 
     def numbers(self) -> Sequence[int]:
         return [moment.number for moment in self._all]
@@ -115,19 +110,9 @@ class Runs(Moments):
         return np.flatnonzero(~inside)
 
     def _moment_of(self, step: int, execution: int) -> int:
-        own = next((run.number for run in self.runs.values() if run.execution == execution), None)
+        own = self._sessions.number_of(execution)
         # A constant belongs to no run, and counts for each of its graph: the first that has a bad one.
         return own if own is not None else next((moment.number for moment in self._all if moment.bad), OUTSIDE)
-
-
-def _numbered(told: Sequence[int]) -> Sequence[int]:
-    """The program's numbers where they tell all runs apart (a run that goes on has none yet and comes last), else the
-    runs as they come, from 1."""
-    known = [number for number in told if number >= 0]
-    following = range(max(known, default=0) + 1, max(known, default=0) + 1 + len(told) - len(known))
-    if not known or len(set(known)) < len(known) or list(told[len(known) :]) != [-1] * len(following):
-        return range(1, len(told) + 1)
-    return [*known, *following]
 
 
 def _named(names: Sequence[str]) -> str:

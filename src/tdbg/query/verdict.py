@@ -17,6 +17,7 @@ from tdbg.query.program import Op, Program
 from tdbg.query.reach import NOWHERE, Reach, find_reach
 from tdbg.query.rows import Row, Rows
 from tdbg.query.rules import Alert, Health, find_health
+from tdbg.query.session_runs import SessionRuns
 from tdbg.query.trouble import Harmless, Trouble
 from tdbg.store.reader import Trace
 
@@ -40,6 +41,20 @@ class Origin:
     inputs: tuple[InputFact, ...]
     reach: Reach
     task: str = ""  # of a cluster: the one whose process it was
+    run: int | None = None  # of a Session
+    has_steps: bool = True  # a Session that trains nothing has runs alone
+
+    @property
+    def when(self) -> str:
+        """``step 4``; of a Session ``step 4 (run 6)``, or ``run 6`` where no steps tell its runs apart."""
+        if self.run is None:
+            return f"step {self.row.step:,}"
+        return f"step {self.row.step:,} (run {self.run:,})" if self.has_steps else f"run {self.run:,}"
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether an op of the forward pass is told, though only the gradient shows what it made."""
+        return self.kind == "backward" and self.op.phase != Phase.BACKWARD
 
     @property
     def what(self) -> str:
@@ -63,6 +78,7 @@ class Origin:
             "op_name": self.op.name,
             "slot": row.slot,
             "step": row.step,
+            "run": self.run,
             "iteration": row.iteration if row.iteration >= 0 else None,
             "process": self.process,
             "task": self.task or None,
@@ -191,7 +207,8 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
         if unseen:
             coverage = replace(coverage, notes=(*coverage.notes, unseen))
         chosen = found[: 1 if unseen else _MOST_ORIGINS]
-        origins += [_origin(trace, rows, program, process, row, row.step < found[0].step) for row in chosen]
+        begun = [_origin(trace, rows, program, process, row, row.step < found[0].step) for row in chosen]
+        origins += _with_runs(trace, process, begun)
         benign += [_benign(process, one, program) for one in trouble.harmless]
         harmless[process] = trouble.harmless_ops
         if trouble.harm_begins is not None:
@@ -225,6 +242,15 @@ def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row, 
         row, case = hidden.row, hidden
     task = str(trace.processes[process].info.get("task") or "")
     return Origin(process, kind, row, case.op, case.frame, case.source, cause, tuple(case.inputs), reach, task)
+
+
+def _with_runs(trace: Trace, process: int, origins: list[Origin]) -> list[Origin]:
+    """As a Session's program knows its moments, where runs of Sessions are most of what was recorded."""
+    sessions = SessionRuns(trace, process)
+    if not origins or not sessions.are_most:
+        return origins
+    has_steps = len(trace.rollup("steps", process)) > 1
+    return [replace(one, run=sessions.number_of(one.row.execution), has_steps=has_steps) for one in origins]
 
 
 def _kind(row: Row, op: Op, cause: Cause) -> str:

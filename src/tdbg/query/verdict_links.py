@@ -23,6 +23,7 @@ def _of(origin: Origin) -> dict[str, Any]:
         "graph": origin.op.graph,
         "step": row.step,
         "execution": row.execution,
+        "is_hidden": origin.is_hidden,
         "file": frame.file if frame else None,
         "line": frame.line if frame else None,
         "inputs": [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tdbg.model import Phase
 from tdbg.query.causes import Fix
 from tdbg.query.program import joined, short_path
 from tdbg.query.rules import Alert
@@ -117,9 +116,9 @@ def _reasons(alert: Alert) -> list[str]:
 def _headline(origin: Origin, name: str) -> str:
     row = origin.row
     loop = f", iteration {row.iteration}" if row.iteration >= 0 else ""
-    where = f"step {row.step}{loop}, event #{row.seq:,}{f' of {origin.task}' if origin.task else ''}"
+    where = f"{origin.when}{loop}, event #{row.seq:,}{f' of {origin.task}' if origin.task else ''}"
     phase = _PHASE.get(origin.kind, "")
-    if origin.kind == "backward" and origin.op.phase != Phase.BACKWARD:
+    if origin.is_hidden:
         phase = ", hidden from the loss but not from the gradient"
     return f"{name} at {where}: {origin.what} → {row.bad_text()}{phase}"
 

@@ -49,7 +49,8 @@ def place(frame: Frame | None) -> str:
 def headline(origin: Origin) -> str:
     row = origin.row
     loop = f", iteration {row.iteration}" if row.iteration >= 0 else ""
-    return f"{origin.what} → {row.bad_text()}{_PHASE.get(origin.kind, '')}, at step {row.step:,}{loop}"
+    phase = ", hidden from the loss but not from the gradient" if origin.is_hidden else _PHASE.get(origin.kind, "")
+    return f"{origin.what} → {row.bad_text()}{phase}, at {origin.when}{loop}"
 
 
 def clean_panel(verdict: Verdict) -> Html:

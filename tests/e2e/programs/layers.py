@@ -1,12 +1,13 @@
 """A small network with named layers. Its batches differ in size, one helper is traced anew for every number that it
-gets, and a mask is filled with -inf, as it should be. The word it takes is the learning rate."""
+gets, and a mask is filled with -inf, as it should be. The word it takes is the learning rate; with a second one it
+casts to bfloat16 and back, takes the gradient of something else, too, and prints the logarithm of 0."""
 
 import sys
 
 import numpy as np
 import tensorflow as tf
 
-rate = float(sys.argv[1])
+rate, has_more = float(sys.argv[1]), len(sys.argv) > 2
 tf.keras.utils.set_random_seed(3)
 model = tf.keras.Sequential(
     [tf.keras.layers.Dense(8, activation="relu", name="first"), tf.keras.layers.Dense(3, name="second")]
@@ -19,6 +20,8 @@ mask = np.tril(np.ones((3, 3), bool))
 def train_step(inputs, wanted):
     with tf.GradientTape() as tape:
         outputs = model(inputs)
+        if has_more:
+            outputs = tf.cast(tf.cast(outputs, tf.bfloat16), tf.float32)
         attention = tf.nn.softmax(tf.where(mask, tf.matmul(outputs, outputs, transpose_a=True), -np.inf))
         loss = tf.reduce_mean(tf.square(tf.matmul(outputs, attention) - wanted))
     variables = model.trainable_variables
@@ -38,4 +41,9 @@ for step in range(12):
     inputs = tf.constant(random.normal(size=(size, 5, 4)).astype(np.float32))
     loss = train_step(inputs, tf.zeros([size, 5, 3]))
     scaled(loss, step)
+if has_more:
+    with tf.GradientTape() as tape:
+        penalty = tf.reduce_sum(tf.square(model.trainable_variables[0]))
+    tape.gradient(penalty, model.trainable_variables[0])
+    print("log:", tf.math.log(tf.zeros([2])))
 print("loss:", float(loss))

@@ -144,6 +144,7 @@ _TRACE = {
 _LINK = {
     "process": whole(), "seq": whole(), "op": whole(), "slot": whole(), "graph": whole(), "step": whole(),
     "execution": whole(), **PLACE,
+    "is_hidden": truth("an op of the forward pass, whose trouble only the gradient shows"),
     "inputs": listing(record(index=whole(), op=whole(), seq=maybe(whole()), text=text(), **PLACE)),
     "reached": record(text=text(), tensors=text("a filter"), loss=maybe(text()), gradients=maybe(text()),
                       weights=maybe(text())),
