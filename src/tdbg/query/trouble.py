@@ -188,14 +188,16 @@ class Trouble:
         return False
 
     def _beside_training(self, roots: list[Row]) -> set[int]:
-        """Infinities of the forward pass (of a metric, say) that came to nothing in the step in which they were made:
-        its gradients and updates, and the variables after it, were good. Trouble that spoilt those is told first."""
+        """Infinities of the forward pass (of a metric, say, not of the loss) that came to nothing in the step in which
+        they were made: its gradients and updates, and the variables after it, were good. Trouble that spoilt those is
+        told first."""
         spoilt = [row for row in self._known if self._is_grave(row)]
         first = min((row.step for row in spoilt), default=0)
         early = {
             row.seq
             for row in roots
             if row.step < first and not row.nan and not self._is_grave(row) and not self._is_kept(row)
+            if row.op not in self._differentiated
         }
         if early and len(early) < len(roots):
             seen = {row.seq for row in spoilt}
@@ -206,6 +208,11 @@ class Trouble:
             ops = {row.op for row in roots if row.seq in early - seen}
             return {row.seq for row in roots if row.op in ops and row.seq not in seen}
         return set()
+
+    @cached_property
+    def _differentiated(self) -> set[int]:
+        """The losses: what gradients are taken of."""
+        return {op for (op,) in self._rows.query(f"SELECT op FROM targets WHERE process = {self._process}")}
 
     def _is_grave(self, row: Row) -> bool:
         op = self._program.ops[row.op]
