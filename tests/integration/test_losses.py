@@ -11,6 +11,7 @@ import pytest
 from recorded_run import line_with, record
 
 from tdbg.query.series import Series
+from tdbg.query.verdict import explain
 
 tf = pytest.importorskip("tensorflow")
 
@@ -180,5 +181,8 @@ def test_two_losses_are_not_taken_for_one(tmp_path: Path) -> None:
     with record(tmp_path) as recorded:
         for _ in range(3):
             step()
+        tf.math.log(tf.reduce_sum(tf.zeros([3])))
     loss = Series(recorded.trace, 0).the_loss()
     assert loss is not None and loss.note == "one of 2 tensors that gradients are taken of"
+    first = explain(recorded.trace).first  # a number that the program prints, say, is neither of them
+    assert first is not None and first.reach is not None and not first.reach.loss

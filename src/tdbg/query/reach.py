@@ -59,7 +59,7 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
     losses = find_losses(rows, program, process)
     loss_ops = {op for one in losses for op in one.ops}
     trains = any(op.phase == Phase.BACKWARD for op in program.ops.values())
-    is_guessed = trains and (not losses or any(one.note for one in losses))
+    is_guessed = trains and (not losses or any(one.is_guessed for one in losses))
     firsts: dict[str, tuple[int, int]] = {}  # the step and the event in which each went bad
     for number, step, elements, seq in per_op:
         op = program.ops.get(number)

@@ -38,6 +38,7 @@ class Loss:
     slot: int
     name: str
     note: str = ""
+    is_guessed: bool = False  # nothing says that gradients are taken of just this
 
 
 def find_losses(rows: Rows, program: Program, process: int) -> list[Loss]:
@@ -155,4 +156,4 @@ def _guessed(rows: Rows, program: Program, process: int, targets: list[_Target])
     note = _GUESSED
     if targets:
         note = f"a part of the loss; the loss itself ({output_name(program, targets[-1].op)}) is nowhere computed"
-    return [Loss((found[0][0],), 0, output_name(program, ops[found[0][0]]), note)]
+    return [Loss((found[0][0],), 0, output_name(program, ops[found[0][0]]), note, True)]
