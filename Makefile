@@ -74,7 +74,7 @@ tested = $(1) -m pytest $(2) $(3) || { echo "what failed above is run once more,
 	$(1) -m pytest --last-failed --last-failed-no-failures none $(3); }
 
 test: $(STAMP) lint page-tools browser terminal
-	$(call tested,$(BIN)/python,-n 2)
+	$(call tested,$(BIN)/python,-n 2 --dist worksteal)
 	@$(MAKE) --no-print-directory test-onednn
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then \
 		echo "tests/tf215 skipped: tf.estimator needs TensorFlow 2.15, and that needs Python 3.11: make PYTHON=python3.11 test"; \

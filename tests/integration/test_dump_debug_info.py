@@ -68,9 +68,9 @@ def test_dtypes_that_are_no_list_and_no_function_are_refused(tmp_path: Path, wro
 
 def test_another_mode_or_buffer_is_refused_while_it_records(tmp_path: Path) -> None:
     enable_dump_debug_info(tmp_path, "FULL_HEALTH", 500)
-    with pytest.raises(ValueError, match="circular_buffer_size 500, and not with 1000"):
+    with pytest.raises(ValueError, match="circular_buffer_size 500, not 1000"):
         enable_dump_debug_info(tmp_path, "FULL_HEALTH")
-    with pytest.raises(ValueError, match="tensor_debug_mode FULL_HEALTH, and not with SHAPE"):
+    with pytest.raises(ValueError, match="tensor_debug_mode FULL_HEALTH, not SHAPE"):
         enable_dump_debug_info(tmp_path, "SHAPE", 500)
 
 

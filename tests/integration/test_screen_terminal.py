@@ -140,7 +140,7 @@ def test_looking_around_in_a_trace(folder):
         sane(terminal)
 
         terminal.type("TERM=dumb python -m tdbg shell modèle.tdbg")
-        terminal.wait_for("exit leaves", "tdbg>")
+        terminal.wait_for("exit to leave", "tdbg>")
         assert terminal.fact("alternate_on") == "0"
         terminal.type("version")
         terminal.wait_for("tdbg 0.")
