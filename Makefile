@@ -11,8 +11,8 @@ STAMP215 := $(VENV215)/.ready
 NODE_STAMP := webui/node_modules/.ready
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-# Its warning about root is for the system's Python; here all goes into .venv.
-PIP := --quiet --disable-pip-version-check --root-user-action=ignore
+# Errors only: the warnings of pip are about indexes and the root user, and all goes into .venv.
+PIP := -qq --disable-pip-version-check --root-user-action=ignore
 
 .PHONY: demo test terminal test-onednn test-tf215 lint web page-tools browser bench clean
 
