@@ -146,7 +146,7 @@ def test_programs_of_users_run_with_few_corrections(tmp_path: Path) -> None:
     # Where oneDNN computes product, bias and ReLU at once, its ReLU makes 0 of NaN, and the program trains on.
     assert filtered.end == "" and filtered.out in ("stopped: NaN loss during training.\n", "")
     assert np.isnan(tf_debug.load_tensor_from_event(sent[0])).sum() == 1
-    assert len(sent) == 1 or not filtered.out  # what trains on has spoilt its weights, so later runs pass the filter too
+    assert len(sent) == 1 or not filtered.out  # its weights are spoilt, so later runs pass the filter too
     assert "the first is IteratorGetNext:0" in filtered.err
     # The program reads the step beside its update: before or after it, so a tenth step may be seen twice, or missed.
     assert several.end == "" and 0 < several.out.count("Summaries logged") <= 6

@@ -2,7 +2,9 @@
 
     python -m tdbg.examples.debug_estimator_iris                 accuracy near 0.9
     python -m tdbg.examples.debug_estimator_iris --debug         a prompt at each run of training and evaluation
-    python -m tdbg.examples.debug_estimator_iris --dirty_data    a NaN among the measures: training is stopped (unless oneDNN fuses the ReLU, which then makes 0 of it)
+    python -m tdbg.examples.debug_estimator_iris --dirty_data    a NaN among the measures: training is stopped
+
+(A ReLU that oneDNN has fused makes 0 of NaN; there training goes on.)
 
 The flowers are made up: normal distributions that look like the iris data. ``--use_experiment`` trains and evaluates
 through ``tf.estimator.train_and_evaluate``, which took the place of Experiment.
