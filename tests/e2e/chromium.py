@@ -177,12 +177,21 @@ class Page:
         """Until a script gives something true, which is given back."""
         end = time.monotonic() + PATIENCE
         asked = f"(async found => (found = await found) instanceof Node || found)({script})"
-        while not (found := self.value(asked)):
+        while not (found := self._unless_navigating(asked)):
             if time.monotonic() > end:
                 where = self.value("`${location.href}, focus on ${document.activeElement?.outerHTML.slice(0, 200)}`")
                 raise AssertionError(f"this never came true: {what or script}\n{where}\n{self.text('body')[:3000]}")
             time.sleep(0.05)
         return found
+
+    def _unless_navigating(self, script: str) -> Any:
+        """None while the page goes over into another, which a script cannot survive."""
+        try:
+            return self.value(script)
+        except RuntimeError as error:
+            if "navigated or closed" in str(error):
+                return None
+            raise
 
     def text(self, selector: str) -> str:
         found: str = self.value(
