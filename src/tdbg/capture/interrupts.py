@@ -35,5 +35,26 @@ class Interrupts:
         if self._holder.is_held or self._holder.breaks.is_detached:
             raise KeyboardInterrupt
         held, step = self._describe()
-        self._holder.hold(step, lambda: held)
-        self._holder.leave()
+        if self._holder.hold(step, lambda: held) is not None:
+            _at_the_next_line(frame, self._holder.leave)
+
+
+def _at_the_next_line(frame: FrameType | None, then: Callable[[], None]) -> None:
+    """Calls ``then`` when Python goes on to the next line, or out of a function. What a handler raises may come out
+    inside TensorFlow's C++, which does not expect it and crashes."""
+    if frame is None or sys.gettrace() is not None:  # a debugger or a coverage tool is at work
+        then()
+        return
+    traced: list[FrameType] = []
+
+    def goes_on(at: FrameType, event: str, given: Any) -> None:
+        sys.settrace(None)
+        for one in traced:
+            one.f_trace = None
+        then()
+
+    sys.settrace(lambda at, event, given: None)  # calls that begin meanwhile, perhaps from C++, are not looked at
+    while frame is not None:
+        frame.f_trace = goes_on
+        traced.append(frame)
+        frame = frame.f_back
