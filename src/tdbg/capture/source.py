@@ -30,7 +30,11 @@ PhaseOf = Callable[[str, str], Phase | None]
 
 
 class Sources:
-    """Turns stack numbers (see native/stacks.c) into rows; each frame, stack and file is written once."""
+    """Turns stack numbers (see native/stacks.c) into rows; each frame, stack and file is written once.
+
+    An exception of the program's signal handlers may strike between any two lines here: what is known is noted last, so
+    that it is learnt again then.
+    """
 
     def __init__(self, lib: Any, add: Sink, phase_of: PhaseOf, remap: Remap = lambda file, line: None) -> None:
         self._lib, self._add, self._phase_of, self._remap = lib, add, phase_of, remap
@@ -70,16 +74,18 @@ class Sources:
                 frame, _ = self._intern(file, line, function)
                 number = self._told.get((stack, frame))
                 if number is None:
-                    number = self._told[stack, frame] = _TOLD + len(self._told)
+                    number = _TOLD + len(self._told)
                     self._write(number, stack, frame, info)
+                    self._told[stack, frame] = number
                 stack, info = number, self._infos[number]
             return stack
 
     def _write(self, stack: int, parent: int, frame: int, outer: StackInfo) -> StackInfo:
         where = self._frame_list[frame]
         user = where if where.is_user else outer.user
-        info = self._infos[stack] = StackInfo(frame, user, self._phase_of(where.file, where.function) or outer.phase)
+        info = StackInfo(frame, user, self._phase_of(where.file, where.function) or outer.phase)
         self._add("stacks", (stack, parent, frame))
+        self._infos[stack] = info
         return info
 
     def _learn(self, stack: int) -> StackInfo:
@@ -101,17 +107,19 @@ class Sources:
     def _intern(self, file: str, line: int, function: str) -> tuple[int, bool]:
         known = self._files.get(file)
         if known is None:
-            known = self._files[file] = shown_file(file), is_user_file(file)
+            known = shown_file(file), is_user_file(file)
             if known[1]:
                 text = "".join(linecache.getlines(file))
                 self._add("sources", (known[0], text, time.time_ns()))
+            self._files[file] = known
         file, is_user = known
         key = (file, line, function)
         frame = self._frames.get(key)
         if frame is None:
-            frame = self._frames[key] = len(self._frames)
+            frame = len(self._frame_list)
             self._frame_list.append(Frame(file, line, function, is_user))
             self._add("frames", (frame, file, line, function, is_user))
+            self._frames[key] = frame
         return frame, is_user
 
 
