@@ -24,7 +24,7 @@ from tdbg.store.reader import Trace
 
 # In the order in which alerts are shown: what is certainly wrong first.
 NAMES = (
-    "broadcast_shape", "double_softmax", "wrong_activation", "labels_shifted", "labels_out_of_range",
+    "broadcast_shape", "double_softmax", "wrong_activation", "output_range", "labels_shifted", "labels_out_of_range",
     "symmetric_weights", "dead_relu", "constant_output", "weights_not_updated", "half_precision_update_lost",
     "half_overflow", "half_underflow", "batchnorm_poisoned", "exploding_gradient", "vanishing_gradient",
     "saturated_activation", "attention_logit_growth", "update_ratio", "unnormalised_inputs", "loss_not_decreasing",

@@ -29,12 +29,35 @@ def double_softmax(training: Training) -> Iterator[Finding]:
                 # Where a library's loss or layer takes it, the line to change is that of the first.
                 line = training.made_at(node) if training.lines.is_of_library(training.op(reader)) else None
                 yield Finding(reader, int(series.step[0]), text, (f"the first softmax is made by {made}",), line)
+    for node, quotient in _by_hand(training):
+        text = f"{training.op(node).type} is given a softmax that is written out, not logits"
+        yield Finding(node, int(min(training.steps, default=0)), text, (), training.frame(quotient))
     for node in training.flow.nodes():
         is_entropy = training.op(node).type == "Log1p" and node.op in training.differentiated
         sigmoid = _sigmoid_inside(training, node) if is_entropy else None
         if sigmoid is not None:
             text = f"a cross-entropy of logits is given the output of {training.name(sigmoid)}, not logits"
             yield Finding(node, int(min(training.steps, default=0)), text, (), training.made_at(sigmoid))
+
+
+def _by_hand(training: Training) -> Iterator[tuple[Node, Node]]:
+    """A loss that takes logits, and the ``exp(x) / sum(exp(x))`` that it reads."""
+    for node in training.flow.nodes():
+        if training.op(node).type not in SOFTMAX_LOSSES:
+            continue
+        for place in training.flow.inputs(node)[0]:
+            if place.is_given or training.op(place.node).type != "RealDiv":
+                continue
+            above, below = (_makers(training, place.node, at) for at in (0, 1))
+            sums = [one for one in below if training.op(one).type == "Sum"]
+            exponentials = {one for one in above if training.op(one).type == "Exp"}
+            if any(exponentials & _makers(training, one, 0) for one in sums):
+                yield node, place.node
+
+
+def _makers(training: Training, node: Node, at: int) -> set[Node]:
+    inputs = training.flow.inputs(node)
+    return {place.node for place in (inputs[at] if at < len(inputs) else ()) if not place.is_given}
 
 
 def _sigmoid_inside(training: Training, node: Node, depth: int = 0) -> Node | None:

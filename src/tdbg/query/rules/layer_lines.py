@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LIBRARY = re.compile(r"[\\/](tf_)?keras[\\/]")
 _NUMBERED, _AGAIN = re.compile(r"^(.*?)(?:_(\d+))?(?:_(\d+))?$"), re.compile(r"_\d+$")
-_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")  # as Keras does: conv2d of Conv2D
 _OPTIMIZERS = re.compile(r"^(SGD|Adam\w*|RMSprop|RMSProp\w*|Adagrad\w*|Adadelta\w*|Nadam|Ftrl\w*|Lion|Momentum\w*|"
                          r"GradientDescent\w*)$")  # fmt: skip
 

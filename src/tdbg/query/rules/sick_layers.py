@@ -38,7 +38,7 @@ def reason_for(training: Training, node: Node, since: int) -> Reason:
         frame = training.made_at(node) if made is None or made.is_of_layer else made.frame
         return Reason((numbers, "the weight is large from the start: the initialiser"), frame)
     if largest > _LARGE_INPUT and _is_data(training, layer):
-        return Reason((numbers, "the inputs are not scaled"), training.made_at(node))
+        return Reason((numbers, "the inputs are not scaled"), training.frame(layer.node))
     if since > first and layer.update is not None:
         ratio = _largest_change(layer.update, layer.weight)
         if ratio > _LARGE_UPDATE:

@@ -24,8 +24,11 @@ def symmetric_weights(training: Training) -> Iterator[Finding]:
             continue
         done.add(layer.variable)
         # Zeros are another story: an output or a residual branch may well begin so.
-        if weight.min[0] == weight.max[0] != 0 and weight.step[0] <= training.steps[0] + 1:
-            text = f"all {int(weight.elements[0]):,} weights of {layer.name} begin as {weight.mean[0]:.4g}"
+        stays = " and stay so" if weight.rms.max() == 0 else ""
+        if weight.min[0] != weight.max[0] or weight.step[0] > training.steps[0] + 1:
+            continue
+        if weight.mean[0] != 0 or (stays and layer.node.op in training.differentiated):
+            text = f"all {int(weight.elements[0]):,} weights of {layer.name} begin as {weight.mean[0]:.4g}{stays}"
             made = training.created_variables.get(layer.variable)
             frame = training.made_at(layer.node) if made is None or made.is_of_layer else made.frame
             yield Finding(layer.node, int(weight.step[0]), text, (), frame)

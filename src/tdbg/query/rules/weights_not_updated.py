@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tdbg.model import Frame
+from tdbg.model import Frame, Phase
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.lost_updates import is_lost, is_same
 from tdbg.query.rules.series import Node, Series
 from tdbg.query.rules.training import Layer, Training
 
 _STEPS, _MOST_NODES = 6, 400
+_STEPPED = ("Sign", "Round", "Rint", "Floor", "Ceil")
 _FROZEN = re.compile(r"trainable\s*=\s*False|set_trainable|freeze", re.IGNORECASE)
 
 
@@ -37,16 +38,43 @@ def weights_not_updated(training: Training) -> Iterator[Finding]:
                 continue  # another rule's story: it is trained, by too little
             is_written = layer.variable in training.writes
             made = None if is_written else _made_to_train(training, layer)
-            frame = training.lines.optimizer() if is_written else _trained_at(training, layer) or made
+            unwritten = _left_at(training, layer) or _trained_at(training, layer) or made
+            frame = training.lines.optimizer() if is_written else unwritten
             text = f"{last}, although it has a gradient"
             evidence = (*_why(training, layer), *_made_text(made))
             yield Finding(layer.node, int(weight.step[0]), text, evidence, frame)
+        elif gradient is not None and not gradient.largest.any() and (step := _step_after(training, layer)) is not None:
+            text = f"{last}: {training.op(step).type} has no slope, so the gradient of all before it is 0"
+            yield Finding(layer.node, int(weight.step[0]), text, (), training.frame(step))
         elif gradient is None and _is_used_in_training(training, layer.node):
             made = _made_to_train(training, layer)
             if made is not None:
                 frame = _cut_at(training, layer) or _trained_at(training, layer) or made
                 text = f"{last}: {_no_gradient(training, layer)}"
                 yield Finding(layer.node, int(weight.step[0]), text, _made_text(made), frame)
+
+
+def _left_at(training: Training, layer: Layer) -> Frame | None:
+    """The only line that computes with the gradient of a weight that nothing writes to: there it is left."""
+    assert layer.gradient is not None
+    readers = [node for node, _ in training.flow.readers.get(layer.gradient.place.node, ())]
+    found = {frame for node in readers if _is_plain(training, node) and (frame := training.frame(node)) is not None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_plain(training: Training, node: Node) -> bool:
+    """Arithmetic that the user wrote: no norm for a log, no library's clipping."""
+    op = training.op(node)
+    return op.type in ("Mul", "Sub", "AddV2") and op.graph < 0 and not training.lines.is_of_library(op)
+
+
+def _step_after(training: Training, layer: Layer) -> Node | None:
+    """The function without a slope that stands behind a layer."""
+    for node in training.flow.nodes():
+        is_step = training.op(node).type in _STEPPED and training.op(node).phase == Phase.FORWARD
+        if is_step and layer.node in training.flow.ancestors(node) and _is_used_in_training(training, node):
+            return node
+    return None
 
 
 def _trained_at(training: Training, layer: Layer) -> Frame | None:

@@ -41,6 +41,7 @@ def wrong_activation(training: Training) -> Iterator[Finding]:
         text = _misplaced(training, softmax)
         if text:
             yield Finding(softmax.place.node, int(softmax.step[0]), text, (), training.made_at(softmax.place.node))
+    yield from _of_one_class(training)
 
 
 # ---- logits in the place of probabilities
@@ -77,7 +78,8 @@ def _cut_off(training: Training, clip: Series) -> Series | None:
         return prediction if (off > _SUM).all() else None
     is_beyond = ((last.min < -_BEYOND) | (last.max > 1 + _BEYOND)).all()
     is_bare = _is_of_layer(training, given.place.node) and bool(((given.min < 0) | (given.max > 1)).any())
-    return given if is_beyond or is_bare else None
+    is_relu = training.op(given.place.node).type == "Relu" and bool(((given.zero > 0) & (given.max > 1)).any())
+    return given if is_beyond or is_bare or is_relu else None
 
 
 def _is_of_layer(training: Training, node: Node) -> bool:
@@ -128,6 +130,26 @@ def _loss_line(training: Training, near: Frame | None) -> Frame | None:
 # ---- a softmax in the wrong place
 
 
+def _readers(training: Training, node: Node) -> Iterator[Node]:
+    """Those of an output, and of it plus a number against log(0)."""
+    for reader, _ in training.flow.readers.get(node, ()):
+        added = training.flow.readers.get(reader, ()) if training.op(reader).type in ("AddV2", "Add") else ()
+        logs = [other for other, _ in added if training.op(other).type == "Log"]
+        yield from logs or (reader,)
+
+
+def _of_one_class(training: Training) -> Iterator[Finding]:
+    """Keras takes the logits before a softmax: then the softmax itself is not computed."""
+    for series in training.outputs("SoftmaxCrossEntropyWithLogits"):
+        node = series.place.node
+        dims = training.shape_of_input(node, 0) if series.place.slot == 0 else None
+        if dims is None or dims[-1] != 1 or node.op not in training.differentiated:
+            continue
+        given = [place.node for place in training.flow.inputs(node)[0] if not place.is_given]
+        text = f"a softmax loss of shape {list(dims)} goes over one class: it is 0 whatever is learned"
+        yield Finding(node, int(series.step[0]), text, (), training.made_at(given[0]) if given else None)
+
+
 def _misplaced(training: Training, softmax: Series) -> str:
     node, dims = softmax.place.node, training.dims(softmax)
     if training.in_training(softmax) is None or len(dims) != 2:
@@ -137,7 +159,7 @@ def _misplaced(training: Training, softmax: Series) -> str:
         return f"{name} of shape {list(dims)} goes over one element: it is 1 whatever is learned"
     raw = training.flow.raw_input(node, 0)
     if node.op in training.differentiated and raw is not None and training.op(raw.node).type == "Transpose":
-        readers = [training.op(reader).type for reader, _ in training.flow.readers.get(node, ())]
+        readers = [training.op(reader).type for reader in _readers(training, node)]
         if readers and not set(readers) & LAYER_OPS and set(readers) & {"Log", *_CLIPS}:
             return f"{name} goes over the {dims[-1]:,} samples of a batch, not over the {dims[0]:,} classes"
     return ""
