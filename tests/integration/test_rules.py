@@ -167,6 +167,16 @@ def broadcast_shape_eager() -> None:
     broadcast_shape(graph=False)
 
 
+def output_range() -> None:
+    weight = tf.Variable(tf.random.normal([4, 1]))
+    prices = tf.fill([16, 1], 300.0)
+    for _ in range(5):
+        with tf.GradientTape() as tape:
+            price = tf.tanh(tf.random.normal([16, 4]) @ weight)  # price
+            loss = tf.reduce_mean(tf.math.squared_difference(prices.numpy(), price))
+        weight.assign_sub(0.01 * tape.gradient(loss, weight))
+
+
 def labels_out_of_range() -> None:
     w = tf.Variable(normal(8, 3))
     labels = tf.constant(CLASSES * 2)
@@ -383,6 +393,7 @@ SICK = [
     (double_softmax, "double_softmax", "twice"),
     (broadcast_shape, "broadcast_shape", "broadcast"),
     (broadcast_shape_eager, "broadcast_shape", "broadcast"),
+    (output_range, "output_range", "price"),
     (labels_out_of_range, "labels_out_of_range", "range"),
     (labels_shifted, "labels_shifted", "shifted"),
     (constant_output, "constant_output", "constant"),

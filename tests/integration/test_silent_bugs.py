@@ -270,6 +270,72 @@ for _ in range(12):
 """,
         ("judge.trainable_weights", "maker.trainable_weights"),
     ),
+    "a sigmoid for temperatures": Bug(
+        "output_range",
+        """
+model = Sequential()
+model.add(layers.Dense(8, "tanh"))
+model.add(layers.Dense(1))
+model.add(layers.Activation("sigmoid"))  # ->
+model.compile(tf.keras.optimizers.Adam(0.01), "mse")
+model.fit(x, 50 + 20 * target, batch_size=16, epochs=3, verbose=0)
+""",
+        ('model.add(layers.Activation("sigmoid"))  # ->\n', ""),
+    ),
+    "a convolution that a bias has killed": Bug(
+        "dead_relu",
+        """
+given = Input((10, 10, 1))
+seen = layers.Conv2D(4, 3, activation="relu", bias_initializer=tf.keras.initializers.Constant(-20.0))(given)  # ->
+seen = layers.Conv2D(4, 3, activation="relu")(seen)
+model = Model(given, layers.Dense(1)(layers.GlobalAveragePooling2D()(seen)))
+model.compile("adam", "mse")
+model.fit(x[:, :, None, None] * x[:, None, :, None], target, batch_size=16, verbose=0)
+""",
+        (", bias_initializer=tf.keras.initializers.Constant(-20.0)", ""),
+    ),
+    "two layers of zeros": Bug(
+        "symmetric_weights",
+        """
+model = Sequential([
+    layers.Dense(16, "tanh", kernel_initializer="zeros"),  # ->
+    layers.Dense(1, kernel_initializer="zeros"),
+])
+model.compile("adam", "mse")
+model.fit(x, target, batch_size=16, verbose=0)
+""",
+        ('"tanh", kernel_initializer="zeros"', '"tanh"'),
+    ),
+    "a softmax written out before a loss of logits": Bug(
+        "double_softmax",
+        """
+first, last = tf.Variable(tf.random.normal([10, 16], stddev=0.3)), tf.Variable(tf.random.normal([16, 3], stddev=0.3))
+optimizer = tf.keras.optimizers.SGD(0.1)
+
+def predict(x):
+    powers = tf.exp(tf.nn.relu(x @ first) @ last)
+    return powers / tf.reduce_sum(powers, axis=1, keepdims=True)  # ->
+
+for _ in range(10):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(classes, predict(x)))
+    optimizer.apply_gradients(zip(tape.gradient(loss, [first, last]), [first, last]))
+""",
+        ("    return powers / tf.reduce_sum(powers, axis=1, keepdims=True)", "    return tf.math.log(powers)"),
+    ),
+    "a new value that is never assigned": Bug(
+        "weights_not_updated",
+        """
+weight, bias = tf.Variable(tf.random.normal([10, 1])), tf.Variable([0.0])
+for _ in range(12):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((x @ weight + bias - target) ** 2)
+    slope, shift = tape.gradient(loss, [weight, bias])
+    stepped = weight - 0.05 * slope  # ->
+    bias.assign_sub(0.05 * shift)
+""",
+        ("stepped = weight - 0.05 * slope", "weight.assign_sub(0.05 * slope)"),
+    ),
     "a learning rate that wipes the first weights out": Bug(
         "update_ratio",
         """

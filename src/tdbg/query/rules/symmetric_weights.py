@@ -20,10 +20,10 @@ def symmetric_weights(training: Training) -> Iterator[Finding]:
     done = set()
     for layer in training.layers:
         weight, dims = layer.weight, training.dims(layer.weight)
-        if layer.variable in done or layer.update is None or len(dims) < 2 or min(dims[-2:]) < 2:
+        if layer.variable in done or layer.variable not in training.writes or len(dims) < 2 or min(dims[-2:]) < 2:
             continue
         done.add(layer.variable)
-        # Zeros are another story: an output or a residual branch may well begin so.
+        # Zeros alone are another story: an output or a residual branch may well begin so, and learns.
         stays = " and stay so" if weight.rms.max() == 0 else ""
         if weight.min[0] != weight.max[0] or weight.step[0] > training.steps[0] + 1:
             continue

@@ -142,10 +142,12 @@ def _of_one_class(training: Training) -> Iterator[Finding]:
     """Keras takes the logits before a softmax: then the softmax itself is not computed."""
     for series in training.outputs("SoftmaxCrossEntropyWithLogits"):
         node = series.place.node
-        dims = training.shape_of_input(node, 0) if series.place.slot == 0 else None
-        if dims is None or dims[-1] != 1 or node.op not in training.differentiated:
+        places = training.flow.inputs(node)[0] if series.place.slot == 0 else ()
+        logits = next((found for place in places if (found := training.at(place)) is not None), None)
+        dims = training.dims(logits) if logits is not None else ()
+        if len(dims) != 2 or dims[-1] != 1 or node.op not in training.differentiated:
             continue
-        given = [place.node for place in training.flow.inputs(node)[0] if not place.is_given]
+        given = [place.node for place in places if not place.is_given]
         text = f"a softmax loss of shape {list(dims)} goes over one class: it is 0 whatever is learned"
         yield Finding(node, int(series.step[0]), text, (), training.made_at(given[0]) if given else None)
 
