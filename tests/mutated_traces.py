@@ -96,7 +96,7 @@ def _command(words: list[str]) -> list[str]:
     except BaseException as fault:
         return [f"{words[0]} raised {type(fault).__name__}"]
     found = []
-    if "Traceback" in err.getvalue() or "fault of tdbg" in err.getvalue() + out.getvalue():
+    if "Traceback" in err.getvalue() or "bug in tdbg" in err.getvalue() + out.getvalue():
         places = PLACE.findall(err.getvalue())
         said = (err.getvalue() if places else out.getvalue() + err.getvalue()).strip().splitlines()
         last = said[-2 if places else -1][:200]
@@ -129,7 +129,7 @@ def _shell(trace: Path) -> list[str]:
                 result = engine.execute(line.format(node=node))
                 lines = list(Layout(result, 100).plain())
                 to_json(as_data(result))
-                if any("fault of tdbg" in one for one in lines):
+                if any("bug in tdbg" in one for one in lines):
                     found.append(f"shell {line}: {_place_in(lines)}")
                 if any(HOSTILE.search(one) for one in lines):
                     found.append(f"shell {line} shows control characters")
@@ -146,7 +146,7 @@ def _a_node(engine: Any) -> str:
 
 
 def _place_in(lines: list[str]) -> str:
-    return next(one for one in lines if "fault of tdbg" in one)[:160]
+    return next(one for one in lines if "bug in tdbg" in one)[:160]
 
 
 def _web(trace: Path) -> list[str]:

@@ -34,17 +34,28 @@ TEXTS = (
     "\x00",
     "é" * 9,
 )
+Kind = Callable[[random.Random, Path], str]
 FLOATS = (0.0, -0.0, float("nan"), float("inf"), -float("inf"), 1e308, 5e-324)
 
 
 def mutant(source: Path, target: Path, seed: int) -> str:
     """Makes a copy of a trace with one thing wrong, and says which."""
-    chance = random.Random(seed)
     shutil.copytree(source, target)
     files = sorted(path for path in target.rglob("*") if path.is_file())
-    how = chance.choice(KINDS if source.suffix == ".tdbg" else PLAIN)
-    file = chance.choice([path for path in files if (how is not cells and how is not columns) or _is_table(path)])
-    return f"seed {seed}: {how.__name__} of {file.name}: {how(chance, file)}"
+    return damage(files, source.suffix == ".tdbg", seed)[0]
+
+
+def damage(files: list[Path], is_trace: bool, seed: int) -> tuple[str, Path, Kind]:
+    """Makes one thing wrong in place: says which, in or beside which file, and of what kind it is."""
+    chance = random.Random(seed)
+    how = chance.choice(KINDS if is_trace else PLAIN)
+    fits = _is_table if how in (cells, columns) else _has_bytes
+    file = chance.choice([path for path in files if fits(path)])
+    return f"seed {seed}: {how.__name__} of {file.name}: {how(chance, file)}", file, how
+
+
+def _has_bytes(path: Path) -> bool:
+    return path.stat().st_size > 0
 
 
 def _is_table(path: Path) -> bool:
@@ -229,7 +240,7 @@ def bomb(chance: random.Random, file: Path) -> str:
     return f"way {which}"
 
 
-KINDS: list[Callable[[random.Random, Path], str]] = [bit, bit, cut, noise, frames, cells, cells, columns, swap, place]
+KINDS: list[Kind] = [bit, bit, cut, noise, frames, cells, cells, columns, swap, place]
 KINDS += [texts, place, cells, frames]
 PLAIN = [bit, bit, cut, noise, swap, place]  # of files whose format is not ours
 

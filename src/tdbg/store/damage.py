@@ -20,6 +20,6 @@ def damage_in(fault: Exception) -> str | None:
     if type(fault).__module__ not in _READERS:
         return None
     return (
-        "a file of this trace is damaged, so this cannot be read; record again, or see what can be: tdbg info "
+        "a file of this trace is damaged, so this cannot be read; record again, or see what is left: tdbg info "
         f"({reason_of(fault)})"
     )

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tdbg.store.footer import Group, bounds
 from tdbg.store.format import SCHEMAS
-from tdbg.store.segments import UNREADABLE, Segment, columns_of, open_sealed
+from tdbg.store.segments import UNREADABLE, Segment, columns_of, footer_of, open_sealed
 from tdbg.store.side_by_side import side_by_side
 from tdbg.store.soundness import conform
 from tdbg.store.tables import ProcessTables
@@ -90,7 +91,7 @@ class Pages:
         if segment.is_sealed:
             try:
                 with open_sealed(segment) as file:
-                    return _row_groups(segment, file.metadata, first)
+                    return _row_groups(segment, file.metadata, footer_of(segment.path), first)
             except UNREADABLE as error:
                 self._tables.cannot_read(segment.path, error)
                 return []
@@ -258,24 +259,15 @@ def _in_order(rows: pa.Table, places: np.ndarray) -> pa.Table:
         return pa.ipc.open_stream(buffer.getvalue()).read_all()
 
 
-def _row_groups(segment: Segment, metadata: Any, first: int) -> list[Page]:
+def _row_groups(segment: Segment, metadata: Any, footer: Sequence[Group], first: int) -> list[Page]:
     pages = []
-    names = metadata.schema.names
-    seq, flags = names.index("seq"), names.index("flags")
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        least, greatest = _bounds(group.column(seq), -1, _MOST_SEQ)
-        most_flags = _bounds(group.column(flags), 0, _MOST_FLAGS)[1]
-        pages.append(Page(first, group.num_rows, least, greatest, most_flags, segment, number))
-        first += group.num_rows
+    for number, group in enumerate(footer):
+        rows = metadata.row_group(number).num_rows
+        least, greatest = bounds(group, "seq", -1, _MOST_SEQ)
+        most_flags = bounds(group, "flags", 0, _MOST_FLAGS)[1]
+        pages.append(Page(first, rows, least, greatest, most_flags, segment, number))
+        first += rows
     return pages
-
-
-def _bounds(column: Any, least: int, greatest: int) -> tuple[int, int]:
-    statistics = column.statistics
-    if statistics is None or not statistics.has_min_max:
-        return least, greatest
-    return int(statistics.min), int(statistics.max)
 
 
 def _in_memory(rows: pa.Table, first: int, group: int) -> Page:

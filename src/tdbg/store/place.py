@@ -24,10 +24,10 @@ def check_place(path: Path) -> None:
     while not os.path.lexists(above):
         above = above.parent
     if not above.is_dir():
-        raise TdbgError(f"cannot record there, because this is a file; name another place with {_HOW}: {above}")
+        raise TdbgError(f"cannot record there, because this is a file; choose another place with {_HOW}: {above}")
     if not os.access(above, os.W_OK | os.X_OK):
         raise TdbgError(
-            f"cannot record there, because this folder is not writable; name another place with {_HOW}: {above}"
+            f"cannot record there, because this folder is not writable; choose another place with {_HOW}: {above}"
         )
 
 
@@ -50,13 +50,13 @@ def make_room(path: Path, force: bool, how_to_force: str, cluster: str = "", tas
     if not os.path.lexists(path) or _is_empty_folder(path) or (cluster and _can_join(path, cluster, task)):
         return
     if not force:
-        raise TdbgError(f"this exists already and is not overwritten without {how_to_force}: {path}")
+        raise TdbgError(f"this already exists; to overwrite it, use {how_to_force}: {path}")
     if not _is_trace(path):
-        raise TdbgError(f"{how_to_force} overwrites traces only, and this is not one; remove it yourself: {path}")
+        raise TdbgError(f"{how_to_force} only overwrites traces, and this is not one; remove it yourself: {path}")
     try:
         shutil.rmtree(path)
     except OSError as error:
-        raise TdbgError(f"the old trace cannot be removed: {error.strerror or error}: {path}") from error
+        raise TdbgError(f"cannot remove the old trace ({error.strerror or error}): {path}") from error
 
 
 def _can_join(path: Path, cluster: str, task: str) -> bool:
@@ -112,7 +112,7 @@ def whole_or_not_at_all(output: Path) -> Iterator[Path]:
         os.rename(part, output)
     except OSError as error:
         raise TdbgError(
-            f"the trace cannot be written: {error.strerror or error}; free some space or name another place with -o: "
+            f"cannot write the trace ({error.strerror or error}); free some space or choose another place with -o: "
             f"{output}"
         ) from error
     finally:

@@ -47,7 +47,7 @@ def open_plain(path: str | Path) -> BinaryIO:
     is_plain = stat.S_ISREG(about.st_mode)
     if not is_plain or (about.st_size > _MOST_HOLE and _is_hollow(fd, about.st_size)):
         os.close(fd)
-        raise OSError(errno.EINVAL, "it has holes of gigabytes" if is_plain else "it is not a plain file")
+        raise OSError(errno.EINVAL, "it has gigabytes of holes" if is_plain else "it is not a plain file")
     return os.fdopen(fd, "rb")
 
 
@@ -98,7 +98,7 @@ def json_object(text: str) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(content, dict):
-        raise ValueError("it holds no JSON object")
+        raise ValueError("it does not contain a JSON object")
     _check_depth(content)
     return content
 

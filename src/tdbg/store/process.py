@@ -61,10 +61,10 @@ class ProcessInfo:
             said = read_json(self.folder / file)
             wrong = sorted(key for key, value in said.items() if not _is_as_expected(key, value))
             if wrong:
-                self._note(f"{self.name}/{file} says nothing that can be used of {', '.join(wrong)}.")
+                self._note(f"{self.name}/{file} has no usable {', '.join(wrong)}.")
             return {key: value for key, value in said.items() if key not in wrong and value is not None}
         except (OSError, ValueError) as error:
-            self._note(f"{self.name}/{file} cannot be read ({error}); what it said is unknown.")
+            self._note(f"{self.name}/{file} cannot be read ({error}); what it contained is unknown.")
             return {}
 
     def _note(self, sentence: str) -> None:
@@ -107,11 +107,11 @@ def check_version(trace: Path) -> None:
         ) from error
     version = content.get("version")
     if content.get("format") != NAME or not isinstance(version, int):
-        raise TdbgError(f"This folder is not a tdbg trace (its {TRACE_JSON} names another format): {trace}")
+        raise TdbgError(f"This folder is not a tdbg trace (its {TRACE_JSON} names a different format): {trace}")
     if version > VERSION:
         raise TdbgError(
             f"This trace is of format version {version} and this tdbg reads up to version {VERSION}; "
-            f"install a newer one with: pip install --upgrade tdbg  ({trace})"
+            f"install a newer tdbg with: pip install --upgrade tdbg  ({trace})"
         )
 
 

@@ -104,7 +104,7 @@ class Trace:
     def rollup(self, kind: str, process: int | None = None) -> pa.Table:
         """``ops``: per process, op and slot; ``steps``: per process and step. The columns are in ``rollup.FOLDS``."""
         if kind not in rollup.KEYS:
-            raise ValueError(f"There is no rollup {kind!r}; there are {', '.join(rollup.KEYS)}.")
+            raise ValueError(f"There is no rollup {kind!r}; the rollups are {', '.join(rollup.KEYS)}.")
         parts = [
             _with_process(part, tables.process.index) for tables in self._of(process) for part in tables.rollups(kind)
         ]

@@ -51,7 +51,7 @@ def problems(folder: Path) -> list[str]:
     try:
         slots = _slots(folder)
     except (OSError, ValueError) as error:
-        return [f"{file} cannot be read and is left out ({error})."]
+        return [f"{file} cannot be read and was left out ({error})."]
     torn = int(np.count_nonzero(_was_used(slots) & ~_is_whole(slots)))
     sentence = f"{torn} of the last events in {file} were being written or are damaged, and are not shown."
     return [sentence] if torn else []
@@ -69,7 +69,7 @@ def _slots(folder: Path) -> np.ndarray:
             raise ValueError("it is shorter than its header")
         magic, version, record_bytes, capacity = RING_HEADER.unpack_from(header)
         if magic != RING_MAGIC:
-            raise ValueError("it is no ring file")
+            raise ValueError("it is not a ring file")
         if version != RING_VERSION or record_bytes != RECORD.itemsize:
             raise ValueError(f"it is of version {version}, and this tdbg reads version {RING_VERSION}")
         held, rest = divmod(os.fstat(file.fileno()).st_size - RING_HEADER_BYTES, RECORD.itemsize)

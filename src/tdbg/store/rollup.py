@@ -68,7 +68,7 @@ def merge(parts: Sequence[pa.Table], kind: str, also_by: Sequence[str] = ()) -> 
     wanted = schema(kind, also_by)
     if not parts:
         return wanted.empty_table()
-    together = {name: np.concatenate([part[name].to_numpy() for part in parts]) for name in wanted.names}
+    together = {name: np.concatenate([_numpy(part[name]) for part in parts]) for name in wanted.names}
     return _fold(together, kind, also_by)
 
 
@@ -99,7 +99,8 @@ def _numpy(column: pa.ChunkedArray) -> np.ndarray:
     """A column whose empty cells (numbers that were not computed) are 0, or NaN where that exists."""
     values = column.to_numpy()
     if column.null_count and not pa.types.is_floating(column.type):
-        return np.nan_to_num(values).astype(pa.array([], column.type).to_numpy().dtype)
+        with np.errstate(invalid="ignore"):  # a count that no tensor can have
+            return np.nan_to_num(values).astype(pa.array([], column.type).to_numpy().dtype)
     return values
 
 

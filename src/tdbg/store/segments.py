@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from tdbg.store.footer import Group, read_footer
 from tdbg.store.format import KIND_BATCH, KIND_SCHEMA, SCHEMAS, checksum_name, hot_name, parse_name, sealed_name
 from tdbg.store.frames import Gap, read_frames
 from tdbg.store.plain_files import open_plain, read_plain
@@ -144,11 +145,17 @@ def open_parquet(path: Path, wanted: pa.Schema) -> ParquetFile:
     check_sealed_file(path)
     file = pq.ParquetFile(path, page_checksum_verification=True)
     try:
-        check_footer(file, wanted)
+        check_footer(file, footer_of(path), wanted)
     except ValueError:
         file.close()
         raise
     return file
+
+
+def footer_of(path: Path) -> tuple[Group, ...]:
+    """What a Parquet file says of its row groups."""
+    with open_plain(path) as file:
+        return read_footer(file)
 
 
 def read_sealed(file: ParquetFile, wanted: pa.Schema) -> pa.Table:

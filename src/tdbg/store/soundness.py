@@ -8,6 +8,7 @@ empty that must not be, and (``sound_rows``) that rows which refer to others of 
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 from tdbg.model import Phase
 from tdbg.plain_text import plain
+from tdbg.store.footer import Group
 from tdbg.store.format import NUMBER_COLUMNS
 from tdbg.store.plain_files import open_plain
 
@@ -38,26 +40,27 @@ def check_parquet_size(size: int) -> None:
         raise ValueError(f"it has {size:,} bytes, more than any segment")
 
 
-def check_footer(file: ParquetFile, wanted: pa.Schema) -> None:
+def check_footer(file: ParquetFile, claims: Sequence[Group], wanted: pa.Schema) -> None:
     """Whether what a Parquet file claims can be read: how much it is, and the types of the wanted columns."""
     about = file.metadata
     groups = about.num_row_groups
     if groups > _MOST_GROUPS or not 0 <= about.num_rows <= MOST_SEALED_ROWS:
         raise ValueError(f"it claims to have {about.num_rows:,} rows, more than any segment")
     rows = [about.row_group(group).num_rows for group in range(groups)]
-    if min(rows, default=0) < 0 or sum(rows) != about.num_rows:
+    if min(rows, default=0) < 0 or sum(rows) != about.num_rows or groups != len(claims):
         raise ValueError("its row groups do not add up")
-    unpacked = sum(
-        max(about.row_group(group).total_byte_size, _decoded(about.row_group(group))) for group in range(groups)
-    )
+    names = [about.schema.column(place).path for place in range(about.num_columns)]
+    if any(list(group) != names for group in claims):
+        raise ValueError("its row groups have other columns than it")
+    unpacked = sum(max(about.row_group(n).total_byte_size, _decoded(group)) for n, group in enumerate(claims))
     if unpacked > MOST_SEALED_BYTES:
         raise ValueError(f"it claims to unpack to {unpacked:,} bytes, more than any segment")
     check_types(file.schema_arrow, wanted)
 
 
-def _decoded(group: Any) -> int:
+def _decoded(group: Group) -> int:
     """Bytes of a row group's cells; a few bytes of Parquet may stand for any number of equal ones."""
-    return sum(_MOST_CELL_BYTES * group.column(column).num_values for column in range(group.num_columns))
+    return sum(_MOST_CELL_BYTES * column.values for column in group.values())
 
 
 def check_types(found: pa.Schema, wanted: pa.Schema) -> None:

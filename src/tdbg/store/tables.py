@@ -12,6 +12,7 @@ import pyarrow as pa
 from tdbg.model import Flag
 from tdbg.store import ring, rollup
 from tdbg.store.damage import reason_of
+from tdbg.store.footer import Group, bounds
 from tdbg.store.format import SCHEMAS, SEALED_TABLES, rollup_name
 from tdbg.store.known import Known
 from tdbg.store.plain_files import is_plain_file
@@ -21,6 +22,7 @@ from tdbg.store.segments import (
     HotState,
     Segment,
     columns_of,
+    footer_of,
     list_segments,
     open_parquet,
     open_sealed,
@@ -105,9 +107,9 @@ class ProcessTables:
             if state.lost:
                 found.append(f"{state.lost} bytes in the middle of {file} are damaged; the rows there are not shown.")
             if state.unsound:
-                found.append(f"{state.unsound} rows of {file} contradict others; what they refer to is left out.")
+                found.append(f"{state.unsound} rows of {file} contradict others; what they refer to was left out.")
             if state.tail and not is_running:
-                found.append(f"The last {state.tail} bytes of {file} are no whole batch and are not shown.")
+                found.append(f"The last {state.tail} bytes of {file} are an incomplete batch and are not shown.")
         return found + self._missing(counts)
 
     def _missing(self, counts: dict[str, int]) -> list[str]:
@@ -236,7 +238,7 @@ class ProcessTables:
             with open_sealed(segment) as file:
                 groups = [
                     conform(file.read_row_group(group), SCHEMAS["tensors"])
-                    for group in _groups_with(file.metadata, seq)
+                    for group in _groups_with(footer_of(segment.path), seq)
                 ]
         except UNREADABLE as error:
             self.cannot_read(segment.path, error)
@@ -244,7 +246,9 @@ class ProcessTables:
         return _row_with_seq(pa.concat_tables(groups), seq) if groups else None
 
     def cannot_read(self, path: Path, error: Exception) -> None:
-        self._unreadable[path] = f"{self.process.name}/{path.name} cannot be read and is left out ({reason_of(error)})."
+        self._unreadable[path] = (
+            f"{self.process.name}/{path.name} cannot be read and was left out ({reason_of(error)})."
+        )
 
 
 def _stopped_early(process: ProcessInfo, lost: int) -> str:
@@ -268,12 +272,7 @@ def _row_with_seq(rows: pa.Table, seq: int) -> dict[str, Any] | None:
     return rows.slice(int(found[0]), 1).to_pylist()[0] if len(found) else None
 
 
-def _groups_with(metadata: Any, seq: int) -> list[int]:
+def _groups_with(footer: Sequence[Group], seq: int) -> list[int]:
     """The row groups whose statistics allow for ``seq``."""
-    column = metadata.schema.names.index("seq")
-    groups = []
-    for number in range(metadata.num_row_groups):
-        statistics = metadata.row_group(number).column(column).statistics
-        if statistics is None or not statistics.has_min_max or statistics.min <= seq <= statistics.max:
-            groups.append(number)
-    return groups
+    found = [bounds(group, "seq", seq, seq) for group in footer]
+    return [number for number, (least, greatest) in enumerate(found) if least <= seq <= greatest]

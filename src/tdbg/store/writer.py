@@ -223,9 +223,9 @@ def _array(table: str, field: pa.Field, column: Column) -> pa.Array:
         else:
             array = _array_of_cells(column, field.type)
     except MemoryError as error:
-        raise OSError(errno.ENOMEM, "there is no memory left") from error
+        raise OSError(errno.ENOMEM, "out of memory") from error
     except (pa.ArrowException, TypeError, OverflowError) as error:
-        raise ValueError(f"Column {table}.{field.name} is no {field.type}: {error}") from error
+        raise ValueError(f"Column {table}.{field.name} is not {field.type}: {error}") from error
     if array.null_count and not (table == "tensors" and field.name in NUMBER_COLUMNS):
         raise ValueError(f"Column {table}.{field.name} was given an empty cell (None).")
     return array
@@ -259,8 +259,8 @@ def _make_folders(trace: Path, process: dict[str, Any]) -> Path:
             return folder
     except OSError as error:
         raise TdbgError(
-            f"Cannot record here: {error.strerror}. Name another place with -o or tdbg.enable(output=...), or free "
-            f"this one: {trace}"
+            f"Cannot record here: {error.strerror}. Choose another place with -o or tdbg.enable(output=...), or free "
+            f"some space: {trace}"
         ) from error
     raise AssertionError("unreachable: folder names do not run out")
 
@@ -275,7 +275,7 @@ def _claim(trace: Path) -> None:
     strangers = [entry.name for entry in trace.iterdir() if not entry.name.startswith(TRACE_JSON)]
     if strangers and not (trace / TRACE_JSON).exists():
         raise TdbgError(
-            f"This folder holds other files and is not a trace; name a new one with -o, such as -o run.tdbg: {trace}"
+            f"This folder contains other files and is not a trace; name a new one with -o, such as -o run.tdbg: {trace}"
         )
     _write_json(trace / TRACE_JSON, {"format": NAME, "version": VERSION})
 

@@ -126,7 +126,7 @@ def test_a_flipped_bit_of_a_parquet_file_is_never_shown(tmp_path: Path) -> None:
         trace = Trace.open(tmp_path / "run.tdbg")
         assert len(trace.table("tensors")) == 0, at
         assert trace.connect().execute("SELECT count(*) FROM tensors").fetchone() == (0,), at
-        assert "tensors-000001.parquet cannot be read and is left out" in trace.problems[0], at
+        assert "tensors-000001.parquet cannot be read and was left out" in trace.problems[0], at
 
 
 def test_damaged_hot_segments_are_not_sealed(tmp_path: Path) -> None:

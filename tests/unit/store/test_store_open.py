@@ -33,7 +33,7 @@ def test_another_folder_is_no_trace(tmp_path: Path) -> None:
     with pytest.raises(TdbgError, match="not a tdbg trace"):
         Trace.open(tmp_path)
     (tmp_path / "trace.json").write_text('{"format": "other", "version": 1}')
-    with pytest.raises(TdbgError, match="names another format"):
+    with pytest.raises(TdbgError, match="names a different format"):
         Trace.open(tmp_path)
 
 
@@ -101,7 +101,7 @@ def test_unknown_tables_and_columns(tmp_path: Path) -> None:
 
 def test_recording_over_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
-    with pytest.raises(TdbgError, match="holds other files"):
+    with pytest.raises(TdbgError, match="contains other files"):
         new_writer(tmp_path)
     with pytest.raises(TdbgError, match="Cannot record here"):
         new_writer(tmp_path / "thesis.tex" / "run.tdbg")

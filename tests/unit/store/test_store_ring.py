@@ -110,7 +110,7 @@ def test_torn_records_are_skipped_and_counted(tmp_path: Path) -> None:
     ("damage", "reason"),
     [
         (lambda data: data[:20], "shorter than its header"),
-        (lambda data: b"X" + data[1:], "no ring file"),
+        (lambda data: b"X" + data[1:], "not a ring file"),
         (lambda data: data[:8] + b"\x63" + data[9:], "version 99"),
         (lambda data: data[:-200], "should hold 64"),
     ],
