@@ -22,6 +22,8 @@ from tdbg.errors import TdbgError
 from tdbg.expressions import parse
 from tdbg.model import Mode
 
+HOLD_SIGNALS = ("USR1", "USR2")  # that programs leave to their users
+
 
 @dataclass(frozen=True, slots=True)
 class Config:
@@ -46,7 +48,9 @@ class Config:
     drop_when_full: bool = False
     check: bool = False  # stop the program at the first bad value
     break_on: tuple[str, ...] = ()  # hold the program where one of these conditions is met
+    hold_on: str | None = None  # the signal that holds the program: USR1 or USR2
     xla: str = "off"  # "keep": functions that XLA compiles stay compiled and are seen from outside only
+    exact: bool = False  # functions run as TensorFlow rewrites them, and are looked at so
     queue_events: int = 1 << 16
     flush_seconds: float = 0.1
     segment_bytes: int = 32 << 20
@@ -58,6 +62,11 @@ class Config:
     def records(self) -> bool:
         """False when no step at all is recorded: then a program can still be checked."""
         return self.last_step != 0
+
+    @property
+    def observes_functions(self) -> bool:
+        """Whether observers are put into the functions that the program traces."""
+        return self.records and self.mode != Mode.EDGES and not self.exact
 
     @property
     def mode_name(self) -> str:
@@ -105,9 +114,16 @@ def _check(config: Config) -> Config:
     if config.xla not in ("off", "keep"):
         raise TdbgError(f"unknown choice {config.xla!r} for xla; choose one of: off, keep")
     if config.mode == Mode.EDGES and config.check:
-        raise TdbgError("mode edges does not look inside functions, which is where check works; choose one of them")
+        raise TdbgError("mode edges does not look inside functions, where check works; use one or the other")
     if config.mode == Mode.EDGES and config.break_on:
-        raise TdbgError("mode edges does not look inside functions, which is where break works; choose one of them")
+        raise TdbgError("mode edges does not look inside functions, where break works; use one or the other")
+    if config.exact and config.mode == Mode.EDGES:
+        raise TdbgError("mode edges does not look inside functions, where exact works; use one or the other")
+    if config.exact and (config.check or config.break_on):
+        other = "check" if config.check else "break"
+        raise TdbgError(f"exact runs what the plain program runs, and {other} stops it; use one or the other")
+    if config.hold_on is not None and config.hold_on not in HOLD_SIGNALS:
+        raise TdbgError(f"unknown signal {config.hold_on!r} for hold_on; choose one of: {', '.join(HOLD_SIGNALS)}")
     for condition in config.break_on:
         parse(condition)
     return config

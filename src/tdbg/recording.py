@@ -23,7 +23,7 @@ from tdbg.errors import TdbgError
 from tdbg.store.place import check_place, make_room
 
 # Framework -> the module of tdbg that listens to it: start(config) -> an object with stop(**end), step(n), flush(),
-# pause(bool), bad_events() and path.
+# pause(bool), hold(frame), bad_events() and path.
 LISTENERS = {"tensorflow": "tdbg.tensorflow.listener"}
 
 
@@ -36,8 +36,14 @@ class _Recording:
         self.has_said_so = False  # that it is not the program's own
         self._finder = _ImportFinder(self)
         self._undo: Callable[[], None] = lambda: None
+        self._signal: Any = None
 
     def start(self) -> None:
+        if self.config.hold_on is not None:
+            from tdbg.capture.interrupts import HoldSignal
+
+            self._signal = HoldSignal(self.config.hold_on)
+            self._signal.install()
         for framework in LISTENERS:
             if framework in sys.modules:
                 self.attach(framework)
@@ -50,12 +56,18 @@ class _Recording:
         from tdbg.capture import children, faults
 
         self.listener = import_module(LISTENERS[framework]).start(self.config)
+        if self._signal is not None:
+            self._signal.hold = self.listener.hold
         with faults.guard("following spawned children"):
-            config = replace(self.config, output=self.listener.path, break_on=())  # children are not held
+            config = replace(self.config, output=self.listener.path, break_on=(), hold_on=None)  # children are not held
             self._undo = children.follow_spawned(config)
 
     def stop(self, **end: Any) -> None:
         self._undo()
+        if self._signal is not None:
+            self._signal.hold = None
+            if self.owner != _RUN:  # there the program is at its end, where the signal would kill it
+                self._signal.remove()
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
         if self.listener is not None:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,6 +103,32 @@ def test_another_root_ends_the_first_trace_and_begins_another(tmp_path: Path) ->
     assert "Log" in Recorded(first.path).op_types() and "Exp" not in Recorded(first.path).op_types()
     assert "Exp" in Recorded(second.path).op_types() and "Log" not in Recorded(second.path).op_types()
     first.Close()  # long over
+
+
+def test_threads_that_switch_on_and_off_at_the_same_time_do_not_fail(tmp_path: Path) -> None:
+    start, failures = threading.Barrier(4), []
+
+    def switch(number: int) -> None:
+        start.wait()
+        try:
+            for _ in range(3):
+                enable_dump_debug_info(tmp_path / str(number))
+                tf.constant(1.0) + 1.0
+                disable_dump_debug_info()
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=switch, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert failures == []
+    enable_dump_debug_info(tmp_path / "last")
+    tf.constant(2.0) * 3.0
+    disable_dump_debug_info()
+    assert "Mul" in only_trace(tmp_path / "last").op_types()
 
 
 def test_a_recording_that_the_program_ended_otherwise_can_be_followed_by_another(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def is_made(output: Summary, inputs: Iterable[Summary]) -> bool:
 
 def message(bad: BadValue, limits: Limits) -> str:
     """Begins with what happened and the user's line, ends with the stack."""
-    first = f"tdbg: {bad.kind} made {bad.output.bad_text()} out of {_goodness(bad)}{_in_phase(bad)}"
+    first = f"tdbg: {bad.kind} made {bad.output.bad_text()} from {_goodness(bad)}{_in_phase(bad)}"
     return "\n".join([first, *_facts(bad, limits), *_in_tensorflows_words(bad), *stack_lines(bad.stack, limits)])
 
 

@@ -37,7 +37,7 @@ def report(doing: str, error: BaseException) -> None:
     if counts[doing] == 1:
         frame = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
         where = f" [{os.path.basename(frame[0].filename)}:{frame[0].lineno}]" if frame else ""
-        say(f"a fault while {doing} ({type(error).__name__}: {error}){where}; your program goes on, the trace has less")
+        say(f"tdbg failed while {doing} ({type(error).__name__}: {error}){where}; your program continues")
 
 
 def is_the_programs(error: BaseException) -> bool:

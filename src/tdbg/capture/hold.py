@@ -24,7 +24,7 @@ from tdbg.errors import TdbgError
 
 _OWN_THREADS = "tdbg-"
 _OVER = "the program was ended at tdbg's prompt"
-_IN_A_CHILD = "a child process met a breakpoint or a condition; children are not held"
+_IN_A_CHILD = "a child process met a breakpoint or a condition; tdbg does not stop child processes"
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,10 @@ class Holder:
             raise SystemExit(1)
 
     def _hold(self, step: int, make: Callable[[], Held | None]) -> None:
-        held = make()
-        if held is None:
-            return
         try:
+            held = make()
+            if held is None:
+                return
             self._flush()
             scene = control.scene_at(self._trace, self._pid, step)
             pause = Pause(held.kind, held.headline, HeldScene(scene, held.tensors), held.first, held.lines)

@@ -238,7 +238,7 @@ class Recorder:
             except OSError as error:
                 self._give_up(error)
             except MemoryError:
-                self._give_up(OSError(errno.ENOMEM, "there is no memory left"))
+                self._give_up(OSError(errno.ENOMEM, "out of memory"))
             except Exception as error:
                 faults.report("writing the trace", error)
             finally:
@@ -365,8 +365,8 @@ class Recorder:
         self._say_stopped(writer, error)
 
     def _say_stopped(self, writer: TraceWriter, error: OSError) -> None:
-        readable = f". What was written is readable: tdbg why {self.path.name}" if writer.folder.is_dir() else ""
+        readable = f". What was written can be read: tdbg why {self.path.name}" if writer.folder.is_dir() else ""
         faults.say(
-            f"the trace cannot be written any more ({error.strerror or error}); recording stopped, your program goes "
-            f"on{readable}"
+            f"the trace can no longer be written ({error.strerror or error}); recording stopped, your program "
+            f"continues{readable}"
         )

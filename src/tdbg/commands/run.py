@@ -14,7 +14,7 @@ from tdbg.commands.recorded_run import RecordedRun
 from tdbg.commands.run_page import PageBesideRun
 from tdbg.commands.uncaught import hide_frames
 from tdbg.commands.why import ignored_rules
-from tdbg.config import make_config
+from tdbg.config import HOLD_SIGNALS, make_config
 from tdbg.errors import TdbgCommandError
 
 _USAGE = """\
@@ -78,9 +78,19 @@ class Command(BaseCommand):
                 help="stop at a prompt when a tensor meets this condition, such as 'nan > 0'; may be repeated",
             ),
             add(
+                "--hold-on",
+                choices=HOLD_SIGNALS,
+                help="hold the program at a prompt, where it is, when this signal comes: kill -USR1 PID",
+            ),
+            add(
                 "--xla",
                 choices=["off", "keep"],
                 help="off (default): run functions without XLA; keep: leave them compiled, seen only from outside",
+            ),
+            add(
+                "--exact",
+                action="store_true",
+                help="run functions exactly as without tdbg: what TensorFlow's optimizers make of them is recorded",
             ),
             filters(
                 "--drop-when-full", action="store_true", help="drop and count events rather than wait for the disk"
@@ -110,9 +120,10 @@ class Command(BaseCommand):
             "values_when_bad",
             "xla",
             "break_on",
+            "hold_on",
         )
         options = {name: getattr(args, name) for name in names}
-        options |= {"drop_when_full": args.drop_when_full, "check": args.check}
+        options |= {"drop_when_full": args.drop_when_full, "check": args.check, "exact": args.exact}
         make_config(**options)
         ignore = ignored_rules(args.ignore) if args.ignore or os.environ.get("TDBG_IGNORE") else frozenset()
         program = find_program(args.program)

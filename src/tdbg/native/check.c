@@ -70,7 +70,7 @@ static char *ask_python(const tdbg_finding *f) {
   char *message = text ? strdup(text) : NULL;
   if (PyErr_Occurred()) {
     PyErr_Clear();
-    message = strdup("tdbg: an op made NaN or infinity out of good values (and tdbg failed to say more)");
+    message = strdup("tdbg: an op made NaN or infinity from good values (and tdbg failed to find out more)");
   }
   Py_XDECREF(function);
   Py_XDECREF(answer);

@@ -40,6 +40,7 @@ class Breakpoints:
 
     def reached(self, frame: FrameType) -> None:
         """SystemExit when the program is to end."""
+        self._breaks.breakpoint_reached()
         stack = user_stack(self._sources, self._lib.stack_here(3))
         variables = _user_frame(frame).f_locals
         if tf.inside_function() or not tf.executing_eagerly():

@@ -44,7 +44,8 @@ class OpBreaks:
         self._shown = HeldOps(self._ops, sources)
         self._eager: dict[int, Sequence[Break]] = {}
         self._active: Sequence[Break] = ()
-        self._interrupts = Interrupts(holder, self._interrupted)
+        self.interrupts = Interrupts(holder, lambda: steps.current, self._interrupted)
+        self._has_breakpoints = False
         holder.breaks.changed = self.apply
 
     # ---- on and off
@@ -52,7 +53,7 @@ class OpBreaks:
     def apply(self) -> None:
         """Other conditions count: from here on ops are asked those. What is not observed yet is traced again."""
         breaks = self.holder.breaks
-        self._interrupts.set(bool(breaks.all) and not breaks.is_detached)
+        self.interrupts.set((bool(breaks.all) or self._has_breakpoints) and not breaks.is_detached)
         self._active = breaks.active(self._steps.current)
         self._eager = {}
         was_on, self.is_on = self.is_on, bool(breaks.all or self._active or breaks.is_over)
@@ -74,11 +75,17 @@ class OpBreaks:
             self._trace_again()
 
     def stop(self) -> None:
-        self._interrupts.set(False)
+        self.interrupts.set(False)
         self.holder.breaks.changed = lambda: None
         self._active = ()
         self._lib.set_breaks(None, [])
         self.holder.wait()
+
+    def breakpoint_reached(self) -> None:
+        """The program calls ``tdbg.breakpoint()``: a person debugs it, who may want to hold it elsewhere, too."""
+        if not self._has_breakpoints:
+            self._has_breakpoints = True
+            self.interrupts.set(not self.holder.breaks.is_detached)
 
     def step_begins(self, step: int) -> None:
         """May hold the program, or end it."""
@@ -86,12 +93,10 @@ class OpBreaks:
             self.holder.hold(step, lambda: Held("step", f"step {step} begins", self._here(), first="run_info"))
         self.holder.leave()
 
-    def _interrupted(self) -> tuple[Held, int]:
-        """Ctrl-C: where the program is."""
-        step, here = self._steps.current, self._here()
-        return Held(
-            "interrupt", f"interrupted, step {step}; run goes on, exit ends the program", here, first="run_info"
-        ), step
+    def _interrupted(self) -> Held:
+        """Ctrl-C, or another signal: where the program is."""
+        headline = f"interrupted, step {self._steps.current}; run continues, exit ends the program"
+        return Held("interrupt", headline, self._here(), first="run_info")
 
     def _here(self) -> list[str]:
         return stack_lines(user_stack(self._sources, self._lib.stack_here(0)), Limits())

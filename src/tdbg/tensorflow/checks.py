@@ -20,13 +20,13 @@ from tdbg.tensorflow.op_kinds import PASSES_ON, UNCHECKED_OUTPUTS
 
 _MOST_INPUTS = 16  # as many as native/check.h tells of
 _ENTERS = {"Placeholder": "an argument", "Const": "a constant", "ReadVariableOp": "a variable's value"}
-_UNEXPLAINED = "tdbg: an op made NaN or infinity out of good values (and tdbg failed to say more)"
+_UNEXPLAINED = "tdbg: an op made NaN or infinity from good values (and tdbg failed to find out more)"
 
 RawFact = tuple[int, tuple[int, ...], tuple, float]  # as native/check.c gives them, with the fields of a Summary
 
 
 class BadValueError(tf.errors.InvalidArgumentError):
-    """An eager op made NaN or infinity out of good values. In graphs it is TensorFlow that raises, with the same text.
+    """An eager op made NaN or infinity from good values. In graphs it is TensorFlow that raises, with the same text.
 
     The arguments are those of every error of TensorFlow, which pickles its errors by them.
     """

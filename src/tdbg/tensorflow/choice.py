@@ -17,7 +17,7 @@ class Choice:
     def __init__(self, config: Config, policy: Policy, strings: bool) -> None:
         self._policy, self._strings = policy, strings  # strings: whether observers can take them
         self._only_health = config.mode == Mode.HEALTH
-        self._keeps_rows = config.records and config.mode != Mode.EDGES
+        self._keeps_rows = config.observes_functions
         self.slots = self._like_debugger_v2 if config.every_op else self._usual
 
     def _usual(self, record: GraphRecord, op: NewOp, file: str) -> list[int]:

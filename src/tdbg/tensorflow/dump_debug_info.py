@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,6 +66,8 @@ class DebugWriter:
 
 
 _current: tuple[_Asked, DebugWriter] | None = None
+# Threads of one program may switch on and off at the same time. Reentrant, because a new root ends the recording first.
+_switch = threading.RLock()
 
 
 def enable_dump_debug_info(
@@ -83,11 +86,16 @@ def enable_dump_debug_info(
     function that takes a ``tf.DType``. A second call with the same arguments changes nothing; one with another root
     ends the first trace and begins another; one with another mode or buffer size is a ValueError.
     """
-    global _current
     root = _root(dump_root, logdir)
     if tensor_debug_mode not in MODES:
-        raise ValueError(f"tensor_debug_mode {tensor_debug_mode!r} is not known; the modes are: {', '.join(MODES)}")
+        raise ValueError(f"unknown tensor_debug_mode {tensor_debug_mode!r}; the modes are: {', '.join(MODES)}")
     asked = _Asked(tensor_debug_mode, circular_buffer_size, (op_regex, _dtype_pattern(tensor_dtypes)))
+    with _switch:
+        return _enable(root, asked)
+
+
+def _enable(root: str, asked: _Asked) -> DebugWriter:
+    global _current
     if _current is not None and recording.current_path() != _current[1].path:
         _current = None  # ended by tdbg.disable()
     if _current is not None:
@@ -107,11 +115,12 @@ def enable_dump_debug_info(
 def disable_dump_debug_info() -> None:
     """Ends the recording that ``enable_dump_debug_info`` began. Without one, and a second time, it does nothing."""
     global _current
-    if _current is None:
-        return
-    (_, writer), _current = _current, None
-    if recording.current_path() == writer.path:
-        recording.disable()
+    with _switch:
+        if _current is None:
+            return
+        (_, writer), _current = _current, None
+        if recording.current_path() == writer.path:
+            recording.disable()
 
 
 def _begin(root: str, asked: _Asked) -> DebugWriter:

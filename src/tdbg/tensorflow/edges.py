@@ -17,7 +17,7 @@ from tdbg.capture.source import Sources
 from tdbg.model import DType, Phase
 from tdbg.tensorflow.dtypes import code_of
 
-NOTE = "mode edges: functions were not looked inside, only at what went in and came out"
+NOTE = "mode edges: tdbg did not look inside functions, only at what went in and came out"
 _NO_VALUE = (tf.errors.FailedPreconditionError, tf.errors.NotFoundError, tf.errors.InvalidArgumentError)
 
 

@@ -19,7 +19,7 @@ from tensorflow.python.ops import control_flow_util
 
 from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
-from tdbg.model import Flag, Mode, Phase
+from tdbg.model import Flag, Phase
 from tdbg.tensorflow import attributes
 from tdbg.tensorflow.breaks import OpBreaks
 from tdbg.tensorflow.checks import Checks, KnownOp
@@ -44,7 +44,7 @@ class Graphs:
         self._next_op = next_op
         self._every_op = recorder.config.every_op
         self._choice = Choice(recorder.config, policy, strings=observers.name != "python")
-        self._keeps_rows = recorder.config.records and recorder.config.mode != Mode.EDGES
+        self._keeps_rows = recorder.config.observes_functions
         self.checks: Checks | None = None  # set while the program is to stop at the first bad value
         self.breaks: OpBreaks | None = None  # what may hold the program
         self._records: weakref.WeakKeyDictionary[Any, GraphRecord] = weakref.WeakKeyDictionary()
@@ -73,7 +73,7 @@ class Graphs:
                 (record.number, outer_record.number if outer_record else -1, name, name, stack, time.time_ns()),
             )
             if compiled:
-                self._recorder.note("xla", f"XLA compiled {name}: only what went in and came out was looked at")
+                self._recorder.note("xla", f"XLA compiled {name}: only what went in and came out was recorded")
             return record
 
     def next_graph(self) -> int:
@@ -177,7 +177,7 @@ class Graphs:
         if name not in self._unknown:
             self._unknown.add(name)
             shown = re.sub(r"^__(?:inference|forward|backward)_(.*?)_\d+$", r"\1", name)
-            text = f"function {shown} was made before recording began and was not looked inside"
+            text = f"function {shown} was traced before recording began, so tdbg did not look inside"
             self._recorder.note("unseen", text)
 
     def compiled_call(self, function: str, made: Any, stack: int, forward: int) -> None:

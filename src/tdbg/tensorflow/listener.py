@@ -52,6 +52,9 @@ class Listener:
     def breakpoint(self, frame: FrameType) -> None:
         self._capture.breakpoint(frame)
 
+    def hold(self, frame: FrameType | None) -> None:
+        self._capture.hold(frame)
+
     def bad_events(self) -> int:
         return self._recorder.lib.bad_events()
 

@@ -10,7 +10,7 @@ __all__ = ["BadValueError", "disable_check_numerics", "enable_check_numerics"]
 
 
 def enable_check_numerics(stack_height_limit: int | None = 30, path_length_limit: int | None = 50) -> None:
-    """From here on the program raises at the first op that makes NaN or infinity out of good values: in eager code, in
+    """From here on the program raises at the first op that makes NaN or infinity from good values: in eager code, in
     functions, gradients, Keras and data sets, on every thread. Nothing is written. The limits are those of the stack
     in the message: frames, and characters of a path; None for no limit."""
     listener.check(Limits(stack_height_limit, path_length_limit))

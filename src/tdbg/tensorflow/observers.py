@@ -34,7 +34,7 @@ def register_ops(lib: Any) -> None:
     library = sysconfig.get_lib() + "/libtensorflow_framework.so.2"
     problem = lib.register_tensorflow(library)
     if problem:
-        raise TdbgError(f"the native observer does not fit this TensorFlow: {problem}")
+        raise TdbgError(f"the native observer does not work with this TensorFlow: {problem}")
 
 
 def register(lib: Any) -> None:

@@ -30,6 +30,7 @@ from tdbg.tensorflow.calls import Calls
 from tdbg.tensorflow.checks import BadValueError, Checks, KnownOp
 from tdbg.tensorflow.dtypes import as_buffer, code_of
 from tdbg.tensorflow.edges import Edges
+from tdbg.tensorflow.exact import ExactFunctions
 from tdbg.tensorflow.gradients import ForwardLinks
 from tdbg.tensorflow.graphs import Graphs
 from tdbg.tensorflow.held_op import Known
@@ -80,16 +81,22 @@ class Capture:
         self.sources = Sources(lib, recorder.add, phase_of, original_line)
         observers = NativeObservers(lib) if lib.IS_NATIVE else PythonObservers(lib)
         self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
-        self._clients = ClientGraphs(self.sources)
+        self._clients = ClientGraphs(self.sources, recorder.config.exact)
         self._links = ForwardLinks(self.steps.gradient, self._op_number, lib.maker_of)
         self._targets = Targets(recorder.add, self._clients, self._is_sessions, self._op_number, lib.maker_of)
         self._checks: Checks | None = None
         self._breaks = self._holding(recorder, observers) if isinstance(recorder, Recorder) else None
         self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, as_buffer)
-        is_edges = recorder.config.mode == Mode.EDGES
-        self._without_xla = WithoutXla(recorder.note) if recorder.config.xla == "off" and not is_edges else None
+        is_edges, is_exact = recorder.config.mode == Mode.EDGES, recorder.config.exact
+        keeps_xla = recorder.config.xla == "keep" or is_edges or is_exact
+        self._without_xla = None if keeps_xla else WithoutXla(recorder.note)
         self._edges = (
             Edges(recorder, self._policy, self.sources, self._dtypes, self._next_op, as_buffer) if is_edges else None
+        )
+        self._exact = (
+            ExactFunctions(recorder, self.sources, self._policy, self._clients, self._next_op, self.graphs.next_graph)
+            if is_exact
+            else None
         )
         self._signatures, self._keras = Signatures(), KerasLogits()
         self._threads = EveryThread(self._callback)
@@ -104,7 +111,7 @@ class Capture:
             self._tracing,
             self._restored,
             self._ran_python,
-            self._called_in_graph if recorder.config.xla == "keep" else None,
+            self._called_in_graph if recorder.config.xla == "keep" and not is_exact else None,
         )
         runs = Runs(
             recorder, self.sources, self._policy, self.steps, self._clients, self._next_op, self.graphs.next_graph,
@@ -152,8 +159,9 @@ class Capture:
         self._links.install()
         self._targets.install()
         self._calls.install()
-        if self._without_xla is not None:
-            self._without_xla.install()
+        for changed in (self._without_xla, self._exact):
+            if changed is not None:
+                changed.install()
         self._threads.install()
         if self._sessions is not None:
             self._sessions.install()
@@ -171,8 +179,9 @@ class Capture:
         if self._sessions is not None:
             self._sessions.remove()
         self._threads.remove()
-        if self._without_xla is not None:
-            self._without_xla.remove()
+        for changed in (self._exact, self._without_xla):
+            if changed is not None:
+                changed.remove()
         self._calls.remove()
         for patched in (self._links, self._targets, self._keras):
             patched.remove()
@@ -183,8 +192,9 @@ class Capture:
             lock._at_fork_reinit()  # type: ignore[union-attr]
         if self._breaks is not None:
             self._breaks.holder.after_fork()
-        if self._sessions is not None:
-            self._sessions.after_fork()
+        for changed in (self._sessions, self._exact):
+            if changed is not None:
+                changed.after_fork()
 
     # ---- ops
 
@@ -287,6 +297,8 @@ class Capture:
         return self._sites.get((op_type, stack, forward)) or self._new_site(op_type, stack, forward, outputs)
 
     def _tracing(self, graph: Any, function_type: Any, options: Any) -> None:
+        if self._exact is not None:
+            self._exact.traced(graph, self._known_stack(), self._signatures.describe(options, function_type))
         if self._is_sessions(graph):
             return
         self._keras.ensure()
@@ -314,13 +326,21 @@ class Capture:
             self._threads.ensure()
             Breakpoints(self._breaks, self.sources, self.steps, self._lib).reached(frame)
 
+    def hold(self, frame: FrameType | None) -> None:
+        """A signal asks for the program to be held in this frame."""
+        if self._breaks is not None:
+            self._threads.ensure()
+            self._breaks.interrupts.hold(frame)
+
     # ---- calls of functions
 
     def _call_begins(self, function: Any, args: tuple, begun: list[int]) -> Any:
         self._threads.ensure()
         try:
             name = _name(function)
-            record = self.graphs.function(name)
+            record: Any = self.graphs.function(name)
+            if record is None and self._exact is not None:
+                record = self._exact.function(function, name, args)
             if record is None:
                 self.graphs.unknown_function(name)
             elif record.has_gradient:

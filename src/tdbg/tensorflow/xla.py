@@ -60,9 +60,9 @@ class WithoutXla:
             return
         self._said.add(name)
         faults.say(
-            f"function {name} runs without XLA, so that tdbg can look inside (tdbg run --xla keep leaves it compiled)"
+            f"function {name} runs without XLA so that tdbg can look inside (tdbg run --xla keep leaves it compiled)"
         )
-        self._note("xla", f"XLA was switched off for {name}; what XLA rewrites may compute differently")
+        self._note("xla", f"XLA was switched off for {name}; code that XLA rewrites may compute differently")
 
 
 class CompiledCalls:

@@ -29,11 +29,12 @@ NAMES = frozenset(
     cast_overflow softmax_overflow all_masked_softmax wrong_mask where_trap clip_after_bad_op custom_gradient
     catastrophic_cancellation empty_reduction nan_in_data inf_in_data nan_in_checkpoint bad_initial_weights
     class_index_out_of_range index_out_of_range adam_eps_underflow second_moment_overflow gradient_clip_contamination
-    batchnorm_poisoned singular_matrix repeated_eigenvalues ctc_infeasible variance_collapse unknown""".split()
+    batchnorm_poisoned singular_matrix repeated_eigenvalues ctc_infeasible variance_collapse
+    reordered_constants unknown""".split()
 )
 
 
-NOT_AN_OP = "it changes what comes in, not an op"  # why a fix of the data is not executed
+NOT_AN_OP = "it changes the data, not an op"  # why a fix of the data is not executed
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Fix:
     text: str
     code: str = ""
     trial: Trial | None = None
-    untried: str = "it changes more than this op, so the program has to run again with it"
+    untried: str = "it changes more than this op; run the program again to try it"
     better: str = ""
 
     @property

@@ -63,6 +63,21 @@ def _size(row: Row) -> float:
     return max(abs(row.min or 0.0), abs(row.max or 0.0))
 
 
+@rule("Mul", "RealDiv", "Div", "Add", "AddV2", "Sub", first=True)
+def constants_first(case: Case) -> Cause | None:
+    """TensorFlow's optimizer put constants of several lines together, before what the program multiplies them with."""
+    together = json.loads(case.attributes).get("_together", "") if '"_together"' in case.attributes else ""
+    if not together:
+        return None
+    does = "adds" if " + " in together else "multiplies"
+    text = f"TensorFlow {does} the constants first, and {together} is larger than {case.row.label} can hold"
+    evidence = ("in the order in which the program has them, no bad value need arise: TensorFlow reorders them",)
+    untried = "what the program computes without TensorFlow's reordering was not recorded"
+    words = "write one constant that fits, or switch the reordering off with "
+    words += "tf.config.optimizer.set_experimental_options({'constant_folding': False})"
+    return Cause("reordered_constants", text, evidence, Fix(words, untried=untried))
+
+
 @rule("Cast")
 def too_large_for_type(case: Case) -> Cause | None:
     x, largest = case.input(0), LARGEST.get(case.dtype)
@@ -110,14 +125,14 @@ def too_large(case: Case) -> Cause | None:
     evidence = (*in_wide(case), *([f"before that it was at most {sizes_before}"] if sizes_before else []))
     if is_sum:
         text = f"the sum is larger than {out.label} can hold (terms up to {max(sizes):.4g})"
-        words = "scale the terms down first, or a mean instead of a sum"
+        words = "scale the terms down first, or use a mean instead of a sum"
     else:
         by = " by ".join(f"{size:.4g}" for size in sizes[:2])
         text = f"the product is larger than {out.label} can hold ({case.op.type} of numbers up to {by})"
         words = "scale the factors down, or compute this in float64"
     name = "sum_overflow" if is_sum else "mul_overflow"
     if case.op.phase == Phase.UPDATE:
-        return Cause(name, f"{text}, in the optimizer's update", evidence, Fix("a smaller learning rate"))
+        return Cause(name, f"{text}, in the optimizer's update", evidence, Fix("use a smaller learning rate"))
     if sizes_before or case.is_backward:
         grew = "it grew with each run, until " if sizes_before else ""
         fix = _bounded_slope(case) or (_LOOP_GROWS if case.row.iteration >= 0 else _GROWS)
@@ -147,10 +162,8 @@ def _half_overflow(case: Case, rows: list[Row]) -> Cause:
         fact, came = large
         text += f": input {fact.index} is large, up to {_size(fact.row):.4g}"
         evidence = (f"input {fact.index} {came}", *evidence)
-        if came.startswith("is data"):
-            words = (
-                "scale the data before it gets here, to 0 to 1 or a mean of 0; or compute this in float32 or bfloat16"
-            )
+        if came.startswith("is input data"):
+            words = "scale the data first, to the range 0 to 1 or a mean of 0; or compute this in float32 or bfloat16"
     return Cause("half_overflow", f"{case.op.type}: {text}", evidence, _wider(case, rows, words))
 
 
@@ -168,12 +181,14 @@ def _large_operand(case: Case) -> tuple[InputFact, str] | None:
     is_variable = source.op.type == "ReadVariableOp" or case.is_backward
     if arrives and not is_variable:
         where = f", {short_path(source.frame.file)}:{source.frame.line}" if source.frame else ""
-        return first, f"is data that came in like this, not scaled{where}"
+        return first, f"is input data, not scaled{where}"
     return first, source.came_from()
 
 
-_GROWS = Fix("a smaller learning rate, gradient clipping or normalised inputs: look for values that grow by the step")
-_LOOP_GROWS = Fix("keep the state of the loop in bounds: normalise it in each iteration, or run fewer of them")
+_GROWS = Fix(
+    "use a smaller learning rate, gradient clipping or normalised inputs; look for values that grow from step to step"
+)
+_LOOP_GROWS = Fix("keep the state of the loop bounded: normalise it in each iteration, or run fewer of them")
 
 
 def _growth(case: Case) -> str:
@@ -195,7 +210,7 @@ def _bounded_slope(case: Case) -> Fix | None:
     bound, names = tiny(case), ("rsqrt",) if formula is f.rsqrt else ("reciprocal",)
     changed = code(case, r.call(*names), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
     after = f.then(f.at_least(float(bound)), formula)
-    text = f"bound the input of {names[0]} from below (by {bound}): there its slope is finite"
+    text = f"bound the input of {names[0]} from below (by {bound}), where its slope is finite"
     return propose(formula, samples_of(forward, 0), Proposal(text, after, changed))
 
 

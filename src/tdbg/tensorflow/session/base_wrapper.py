@@ -116,7 +116,7 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
         if callable_runner and callable_options:
             raise ValueError("callable_runner and callable_options are mutually exclusive: give one of them.")
         if (callable_runner or callable_options) and (fetches is not None or feed_dict):
-            raise ValueError("a callable has its fetches and feeds already: fetches and feed_dict must be None.")
+            raise ValueError("a callable already has its fetches and feeds: fetches and feed_dict must be None.")
         args = list(callable_runner_args or ())
         if callable_runner:
             call = of_runner(callable_runner, args)
@@ -159,7 +159,7 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
         return step_fn(monitored_session.MonitoredSession.StepContext(self._sess, self.run))
 
     def partial_run_setup(self, fetches: Any, feeds: Any = None) -> Any:
-        self._say_once("partial_run() is passed through as it is: TensorFlow cannot watch tensors in partial runs")
+        self._say_once("partial_run() is passed through unchanged: TensorFlow cannot watch tensors in partial runs")
         return self._sess.partial_run_setup(fetches, feeds)
 
     def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
@@ -255,8 +255,8 @@ class BaseDebugWrapperSession(tf_session.SessionInterface, metaclass=abc.ABCMeta
         except _DebuggerFailed as failed:
             self.enabled = False
             self._say_once(
-                f"the debugger's own ops failed in a run ({failed}); it is begun again without the debugger, which "
-                "stays off. What the run had already changed (variables, queues) may be changed twice"
+                f"the debugger's own ops failed in a run ({failed}); it is started again without the debugger, which "
+                "stays off. What the run had already changed (variables, queues) may change twice"
             )
             return call.plain(options, run_metadata)
         finally:

@@ -4,6 +4,7 @@ differentiates out."""
 from __future__ import annotations
 
 import itertools
+import os
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -28,10 +29,13 @@ class ClientOp(NamedTuple):
 
 
 class ClientGraphs:
-    """Graphs that are run by Sessions, with the functions in them (loops and conditionals above all)."""
+    """Graphs that are run by Sessions, with the functions in them (loops and conditionals above all).
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
+    ``is_exact``: also all functions, since these too are looked at as the runtime makes them.
+    """
+
+    def __init__(self, sources: Sources, is_exact: bool = False) -> None:
+        self._sources, self._is_exact = sources, is_exact
         self._numbers = itertools.count()
         self._ops: weakref.WeakKeyDictionary[Any, dict[str, ClientOp]] = weakref.WeakKeyDictionary()
         self._owned: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
@@ -39,7 +43,7 @@ class ClientGraphs:
         self.targets: dict[int, tuple[int, int]] = {}  # ClientOp.number -> slot, for how many variables
 
     def owns(self, graph: Any) -> bool:
-        """Whether a Session runs it. Functions of datasets run apart and have observers of their own."""
+        """Whether the runtime rewrites it before it is looked at. Functions of datasets run apart."""
         if not isinstance(graph, func_graph.FuncGraph):
             return isinstance(graph, ops.Graph)
         found = self._owned.get(graph)
@@ -50,7 +54,11 @@ class ClientGraphs:
     def _is_in_session_graph(self, graph: Any) -> bool:
         """Not a dataset's, and not of a SavedModel that is loaded, which is done in a graph that stays empty."""
         outer = graph.outer_graph
-        if outer is None or "Dataset_" in (graph.name or ""):
+        if "Dataset_" in (graph.name or ""):
+            return False
+        if self._is_exact:
+            return not isinstance(outer, func_graph.FuncGraph) or self.owns(outer)
+        if outer is None:
             return False
         if isinstance(outer, func_graph.FuncGraph):  # what is around a function in a function, TensorFlow does not tell
             return self.owns(outer)
@@ -67,6 +75,10 @@ class ClientGraphs:
         """A graph became a function, of which the runtime tells the name only."""
         self._functions[name] = self._ops.setdefault(graph, {})
 
+    def phases(self, graph: Any) -> set[Phase]:
+        """Of the ops that were made in a graph."""
+        return {op.phase for op in self._ops.get(graph, {}).values()}
+
     def op(self, graph: Any, name: str) -> ClientOp | None:
         """One op by its name; of ops made before recording began TensorFlow's own tracebacks tell."""
         known = self._ops.setdefault(graph, {})
@@ -79,6 +91,11 @@ class ClientGraphs:
             self.created(graph, made.type, name, self._sources.of_frames(_frames(made)), -1)
             found = known[name]
         return found
+
+    def line(self, op: ClientOp) -> str:
+        """The file and line of the program that made an op; empty: not known."""
+        frame = self._sources.info(op.stack).user
+        return f"{os.path.basename(frame.file)}:{frame.line}" if frame is not None else ""
 
     def in_function(self, function: str, name: str) -> ClientOp | None:
         """One op of a function; Grappler makes copies of functions and numbers the outputs in their names."""

@@ -26,7 +26,7 @@ def error_lines(error: Any, feeds: Mapping[str, Any], dump: DebugDumpDir | None 
     """``feeds`` by name and the dump of the run, if there is one, tell the shapes that the inputs really had."""
     text = said_by_tensorflow(error)
     if type(error).__name__ == _END_OF_INPUT:
-        return [f"The input is at its end ({_END_OF_INPUT}: {text}), which is how a loop over a dataset stops."]
+        return [f"The input has ended ({_END_OF_INPUT}: {text}), which is how a loop over a dataset stops."]
     lines = ["!!! An error occurred during the run !!!", f"{type(error).__name__}: {text}"]
     op = getattr(error, "op", None)
     if op is None:
@@ -35,7 +35,7 @@ def error_lines(error: Any, feeds: Mapping[str, Any], dump: DebugDumpDir | None 
     for number, tensor in enumerate(op.inputs):
         shape = _shape_in_run(tensor.name, feeds, dump) or f"shape {tensor.shape}"
         lines.append(f"  input {number}: {tensor.name}  {tensor.dtype.name}, {shape}")
-    lines.append("Made at:")
+    lines.append("Created at:")
     lines += [f"  {line}" for line in user_stack(op)]
     advice = next((advice for pattern, advice in _ADVICE if re.search(pattern, text)), _OTHERWISE)
     return [*lines, f"Try: {advice}"]

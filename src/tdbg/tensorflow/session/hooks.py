@@ -161,7 +161,7 @@ class LocalCLIDebugHook(_DebugHook):
         watch_fn: Any = None,
     ) -> None:
         if watch_fn is not None:  # of TensorFlow 1.0
-            instead = "run --node_name_filter and its kin say at the prompt what is watched"
+            instead = "use the flags of run at the prompt, such as --node_name_filter, to choose what is watched"
             say_left_out("watch_fn", "LocalCLIDebugHook", instead)
         self._filters: dict[str, Filter] = {}
 

@@ -20,6 +20,7 @@ from tdbg.capture.control import Action, Kind, Pause, Prompt
 from tdbg.errors import TdbgError
 from tdbg.scene import TensorFilter as Filter
 from tdbg.tensorflow.session.base_wrapper import BaseDebugWrapperSession
+from tdbg.tensorflow.session.ctrl_c import CTRL_C
 from tdbg.tensorflow.session.dump_dir import DebugDumpDir, has_inf_or_nan
 from tdbg.tensorflow.session.dump_root import DumpRoot, RunDump
 from tdbg.tensorflow.session.old_names import takes_old_names
@@ -120,7 +121,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         if isinstance(ui_type, bool):  # of TensorFlow 1, where log_usage stood here
             ui_type = "curses"
         if ui_type not in control.UI_TYPES:
-            raise ValueError(f"ui_type {ui_type!r} is not known; choose one of: {', '.join(control.UI_TYPES)}")
+            raise ValueError(f"unknown ui_type {ui_type!r}; choose one of: {', '.join(control.UI_TYPES)}")
         self._prompt = prompt or control.prompt(ui_type, config_file_path)
         self._root = DumpRoot(dump_root, "dump_root") if dump_root else DumpRoot.temporary()
         self._search = _Search()
@@ -176,6 +177,10 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
 
     def _decide(self, call: RunCall) -> Action:
         """What was asked for before, if that is not over yet; else the user's answer."""
+        if CTRL_C.is_wanted:
+            self._next = self._then = self._until = None
+            self._plain_runs = 0
+            self._search.stop()
         if self._until:
             return self._until
         if not self._plain_runs and self._then is None:
@@ -195,7 +200,11 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         return action
 
     def _ask_before(self, call: RunCall) -> Action:
-        return self._prompt.ask(Pause("run-start", f"run-start: {call.description}", RunScene(call)))
+        return self._asked(Pause("run-start", f"run-start: {call.description}", RunScene(call)))
+
+    def _asked(self, pause: Pause) -> Action:
+        with CTRL_C.at_prompt():
+            return self._prompt.ask(pause)
 
     def _look_at(self, plan: _Planned, request: OnRunEndRequest) -> None:
         assert plan.dump is not None
@@ -228,16 +237,24 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
     def _ask(self, plan: _Planned, scene: RunScene, first: str, lines: Sequence[str] = ()) -> None:
         headline = f"run-end: {plan.call.description}"
         with contextlib.closing(scene):
-            self._next = self._prompt.ask(Pause("run-end", headline, scene, first, [*scene.error_lines(), *lines]))
+            self._next = self._asked(Pause("run-end", headline, scene, first, [*scene.error_lines(), *lines]))
         self._obey(self._next)
 
     def _obey(self, action: Action) -> None:
+        if action.kind == Kind.RUN:
+            CTRL_C.follow(self)
+        else:
+            CTRL_C.leave(self)
         if action.kind == Kind.EXIT:
             self._clean_up()
             print("Note: user exited from debugger CLI: Calling sys.exit(1).", file=sys.stderr)
             sys.exit(1)
         if action.kind == Kind.DETACH:
             self.enabled, self._next = False, None
+
+    def close(self) -> None:
+        CTRL_C.leave(self)
+        super().close()
 
     def _show_error(self, scene: RunScene, error: Any) -> None:
         """An error of a run without the debugger. That the input is at its end is how many programs end their loop."""

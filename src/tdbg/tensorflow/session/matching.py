@@ -18,6 +18,7 @@ from tensorflow.python.framework.dtypes import as_dtype
 from tensorflow.python.framework.ops import Operation
 
 from tdbg.tensorflow.session.client_graphs import ClientGraphs, ClientOp
+from tdbg.tensorflow.session.reordering import reordered
 
 _FED = re.compile(r"^_arg_(.+)_(\d+)_\d+$")
 _OPTIMIZER = re.compile(r"^(?:(.*)/)?(?:ArithmeticOptimizer|ConstantFolding|LoopOptimizer|MklRemapper)/(.+)$")
@@ -30,10 +31,14 @@ _HAND_ON = ("Identity", "StopGradient", "PreventGradient", "Snapshot")
 
 
 class Match(NamedTuple):
-    """``is_same``: the node bears the op's own name; else the op is the nearest that is known."""
+    """``is_same``: the node bears the op's own name; else the op is the nearest that is known.
+
+    ``together``: the constants of several ops that the node is made of, the op being the last of these.
+    """
 
     op: ClientOp | None
     is_same: bool
+    together: str = ""
 
 
 class Part(NamedTuple):
@@ -81,7 +86,7 @@ class Matching:
             return Match(self._named(fed[0]), True)
         own = self._named(node.name)
         if own is not None:
-            return Match(own, True)
+            return self._reordered(node, own) or Match(own, True)
         debug = node.experimental_debug_info
         pairs = zip(debug.original_func_names, debug.original_node_names, strict=False)
         for function, name in pairs:
@@ -89,6 +94,16 @@ class Matching:
             if inner is not None:
                 return Match(inner, True)
         return Match(self._nearest(node.name), False)
+
+    def _reordered(self, node: Any, own: ClientOp) -> Match | None:
+        made = _operation(own) if own.type != "Const" and is_bad_constant(node) else None
+        found = reordered(made) if made is not None else None
+        if found is None:
+            return None
+        ops = [(self._clients.op(one.graph, one.name), words) for one, words in found.factors]
+        lines = [(self._clients.line(op) if op is not None else "", words) for op, words in ops]
+        together = f" {found.sign} ".join(f"{words} ({line})" if line else words for line, words in lines)
+        return Match(self._clients.op(found.last.graph, found.last.name), True, together)
 
     def _named(self, name: str) -> ClientOp | None:
         return self._clients.op(self._graph, name)

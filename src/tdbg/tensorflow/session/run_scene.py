@@ -83,7 +83,7 @@ class RunScene:
 
     def go(self, number: int | None) -> None:
         if number not in (None, self._call.number):
-            raise TdbgError(f"only run #{self._call.number} can be shown here; run continues to the next")
+            raise TdbgError(f"only run #{self._call.number} can be shown here; type run to continue to the next")
 
     def refresh(self) -> bool:
         return False
@@ -108,8 +108,8 @@ class RunScene:
         if not found:
             return f"no tensor of the graph has {wanted}, which is all that was watched; type run to watch everything"
         return (
-            f"this run watched {wanted}, which {found:,} tensors of the graph have; it computed none of them by "
-            "itself: they were not needed, merged with others or computed beforehand. Type run to watch everything"
+            f"this run watched {wanted}, which {found:,} tensors of the graph have; it computed none of them on "
+            "their own: they were not needed, merged with others or computed beforehand. Type run to watch everything"
         )
 
     def passing(self, filter_text: str, exclude_nodes: str = "") -> bool:
@@ -149,10 +149,10 @@ class RunScene:
         near = did_you_mean(tensor, self.tensor_names())
         if not near and self._client.maker(node) is not None:
             return (
-                f"{tensor} was not computed by itself in this run: it was not needed, not watched, computed beforehand "
-                "or merged into another op; lt lists what there is"
+                f"{tensor} was not computed on its own in this run: it was not needed, not watched, computed before "
+                "the run or merged into another op; lt lists what there is"
             )
-        return f"no tensor {tensor!r} in this run; {near or 'lt lists those that there are'}"
+        return f"no tensor {tensor!r} in this run; {near or 'lt lists them all'}"
 
     def value(self, seen: Seen) -> Any:
         if self._tensors is None:

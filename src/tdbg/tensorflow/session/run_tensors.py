@@ -191,8 +191,10 @@ class RunTensors:
         except (OSError, ValueError) as problem:
             raise TdbgError(f"the value of {seen.tensor} cannot be read: {problem}") from None
         if isinstance(tensor, InconvertibleTensorProto):
-            what = "is no array of numbers or texts" if tensor.initialized else "was not initialized when it was dumped"
-            raise TdbgError(f"{seen.tensor} {what}; type ni -d {seen.node} for what is known of it")
+            what = (
+                "is not an array of numbers or text" if tensor.initialized else "was not initialized when it was dumped"
+            )
+            raise TdbgError(f"{seen.tensor} {what}; type ni -d {seen.node} to see what is known about it")
         return tensor
 
     def of(self, node: str, slot: int | None) -> list[DebugTensorDatum]:

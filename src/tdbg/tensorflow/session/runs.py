@@ -33,11 +33,11 @@ from tdbg.tensorflow.session.runtime_graphs import OP, RuntimeGraph
 _VARIABLES = frozenset("VarHandleOp VariableV2 Variable".split())
 _HANDLES = itertools.count(1 << 61)  # above the numbers of eager tensors
 _MEMORY = "/dev/shm"
-_OWN_WATCHES = "runs with debug watches of the program's own were looked at from outside only"
-_PARTIAL = "partial_run: TensorFlow does not debug partial runs, so only what was fed and fetched was looked at"
-_REMOTE = "a Session's run in another process was looked at from outside only: what was fed and fetched"
-_CHECK = "the check does not stop runs of Sessions; they are recorded"
-_FALLBACK = "without the compiled extension Sessions are looked at from outside only: what was fed and fetched"
+_OWN_WATCHES = "runs with the program's own debug watches were recorded from outside only"
+_PARTIAL = "partial_run: TensorFlow does not debug partial runs, so only what was fed and fetched was recorded"
+_REMOTE = "a Session's run in another process was recorded from outside only: what was fed and fetched"
+_CHECK = "the check does not stop Sessions; their runs are recorded"
+_FALLBACK = "without the compiled extension, Sessions are recorded from outside only: what was fed and fetched"
 
 
 class Handle:

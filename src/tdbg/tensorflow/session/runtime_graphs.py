@@ -29,7 +29,7 @@ from tdbg.tensorflow.held_op import Known
 from tdbg.tensorflow.op_kinds import ENTRANCES, PARSERS, RISKY, SAFE, SILENT, writes_variable
 from tdbg.tensorflow.session.client_graphs import ClientGraphs
 from tdbg.tensorflow.session.debug_nodes import Tensor, take_out, tensor_of
-from tdbg.tensorflow.session.matching import Given, Matching, Part, Written, fed_name
+from tdbg.tensorflow.session.matching import Given, Match, Matching, Part, Written, fed_name
 from tdbg.tensorflow.signatures import NOT_TRACED
 
 OP = "TdbgSession"
@@ -48,6 +48,7 @@ class RuntimeGraph:
     def __init__(
         self, number: int, folder: str, graph: Any, variables: list[str], recorder: Any, sources: Sources,
         policy: Policy, clients: ClientGraphs, next_op: Callable[[], int], breaks: OpBreaks | None = None,
+        elsewhere: dict[int, int] | None = None,
     ) -> None:  # fmt: skip
         self._breaks = breaks
         self.number, self._folder, self._variables = number, folder, variables
@@ -58,6 +59,8 @@ class RuntimeGraph:
         self._numbers: dict[str, int] = {}
         self._clients = clients
         self._by_client: dict[int, int] = {}  # ClientOp.number -> op of this graph
+        self._elsewhere = elsewhere if elsewhere is not None else {}  # the same of graphs that this one differentiates
+        self.phases: set[Phase] = set()
         self._targets: set[int] = set()  # already written
         self._results: dict[int, Tensor] = {}
         self._kernels: dict[str, tuple] = {}
@@ -105,7 +108,11 @@ class RuntimeGraph:
         for name in order:
             self._number(name)
             match = matches[name]
-            if match.op is not None and (match.is_same or match.op.number not in self._by_client):
+            if (
+                match.op is not None
+                and not match.together
+                and (match.is_same or match.op.number not in self._by_client)
+            ):
                 self._by_client[match.op.number] = self._numbers[name]
         given = {name: _given(nodes[name]) for name in order}
         kept = nodes.keys() | {one.name for one in given.values() if one is not None}
@@ -133,7 +140,7 @@ class RuntimeGraph:
             if not is_state or self._recorder.config.every_op:
                 slots[name] = self._slots(node, types[name], match.op, parts[name], dtypes[name])
             read = self._inputs(name, nodes, inputs)
-            self._write(node, types[name], match.op, parts[name], written[name], read, dtypes[name],
+            self._write(node, types[name], match, parts[name], written[name], read, dtypes[name],
                         bool(slots.get(name)))  # fmt: skip
             for part, reads in written[name][1:]:
                 if part.name in gone:
@@ -147,6 +154,8 @@ class RuntimeGraph:
         for name, op in gone.items():
             made = [(tensor.op.name, tensor.value_index) for tensor in self._matching.inputs(op)]
             self._write_gone(name, op, [tensor for tensor in made if tensor[0] in self._numbers])
+        for client, number in self._by_client.items():
+            self._elsewhere.setdefault(client, number)
         self._write_targets()
         risky = {name for name in order if types[name] in _RISKY or any(p.op.type in _RISKY for p in parts[name])}
         self._make_kernels(nodes, inputs, types, dtypes, slots, risky)
@@ -165,19 +174,23 @@ class RuntimeGraph:
         return found
 
     def _write(
-        self, node: Any, op_type: str, op: Any, parts: list[Part], written: list[Written], inputs: list[Tensor],
+        self, node: Any, op_type: str, match: Match, parts: list[Part], written: list[Written], inputs: list[Tensor],
         dtypes: list[DType], observed: bool,
     ) -> None:  # fmt: skip
+        op = match.op
         fed = fed_name(node.name) if node.op == "_Arg" else None
         attrs: dict[str, Any] = {key: value for key, value in node.attr.items() if key[0] != "_"}
-        if parts:
+        if match.together:
+            attrs["_together"] = match.together
+        elif parts:
             attrs["_stands_for"] = ", ".join(f"{part.name} ({part.op.type})" for part in parts)
         if written:
             attrs["_computed_by"] = node.op
             attrs["_given_to"] = _readers_of(written, len(inputs))
             inputs = _resolved(written[0].reads, inputs)
         number = self._numbers[node.name]
-        forward = self._by_client.get(op.forward, -1) if op is not None and op.forward >= 0 else -1
+        phase = Phase.OTHER if op is None else Phase.FORWARD if op_type in _REFERENCES else op.phase
+        self.phases.add(phase)
         self._recorder.add(
             "ops",
             (
@@ -191,8 +204,8 @@ class RuntimeGraph:
                 [int(dtype) for dtype in dtypes],
                 attributes.as_text(attrs),
                 op.stack if op is not None else -1,
-                int(Phase.OTHER if op is None else Phase.FORWARD if op_type in _REFERENCES else op.phase),
-                forward,
+                int(phase),
+                self._differentiated(op) if op is not None else -1,
                 observed,
             ),
         )
@@ -226,10 +239,14 @@ class RuntimeGraph:
                 attributes.as_text(attrs),
                 op.stack,
                 int(op.phase),
-                self._by_client.get(op.forward, -1) if op.forward >= 0 else -1,
+                self._differentiated(op),
                 False,
             ),
         )
+
+    def _differentiated(self, op: Any) -> int:
+        """The op whose gradient an op of the program is a part of; -1: none."""
+        return self._by_client.get(op.forward, self._elsewhere.get(op.forward, -1)) if op.forward >= 0 else -1
 
     def _write_targets(self) -> None:
         """Which of its tensors the program takes gradients of."""
@@ -371,13 +388,17 @@ def _dtype(dtypes: dict[str, list[DType]], tensor: Tensor) -> DType:
 
 
 def _output_dtypes(node: Any) -> list[DType]:
+    return [code_of(number % 100) for number in output_types(node)]  # a reference's number is 100 more
+
+
+def output_types(node: Any) -> list[int]:
+    """TensorFlow's numbers of the element types that a node gives."""
     definition = op_def_registry.get(node.op)
-    found: list[DType] = []
+    found: list[int] = []
     for arg in definition.output_arg if definition is not None else ():
         if arg.type_list_attr:
-            types = list(node.attr[arg.type_list_attr].list.type)
+            found += node.attr[arg.type_list_attr].list.type
         else:
             count = node.attr[arg.number_attr].i if arg.number_attr else 1
-            types = [node.attr[arg.type_attr].type if arg.type_attr else arg.type] * count
-        found += [code_of(number % 100) for number in types]  # a reference's number is 100 more
+            found += [node.attr[arg.type_attr].type if arg.type_attr else arg.type] * count
     return found
