@@ -65,7 +65,7 @@ def _run_command(words: list[str]) -> commands.Outcome:
         import traceback
 
         traceback.print_exc()
-        print("tdbg: this is a fault of tdbg itself; please report it with the lines above", file=sys.stderr)
+        print("tdbg: this is a bug in tdbg; please report it with the lines above", file=sys.stderr)
         return USAGE_STATUS
 
 
@@ -116,7 +116,7 @@ def _unknown(name: str) -> str:
     if close:
         return f"{what}; did you mean: tdbg {close[0]}"
     if name.endswith(".py"):
-        return f"{what}; to record a program type: tdbg run {name}"
+        return f"{what}; to record a program, run: tdbg run {name}"
     return f"{what}; the commands are: {', '.join(commands.NAMES)}"
 
 

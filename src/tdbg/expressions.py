@@ -50,20 +50,20 @@ FIELDS: dict[str, Field] = {
     "negative": Field("number", "t.negative", "how many are finite and below 0"),
     "positive": Field("number", "t.positive", "how many are finite and above 0"),
     "elements": Field("number", "t.elements", "how many elements there are"),
-    "min": Field("number", _known("t.min"), "the least finite element"),
-    "max": Field("number", _known("t.max"), "the greatest finite element"),
+    "min": Field("number", _known("t.min"), "the smallest finite element"),
+    "max": Field("number", _known("t.max"), "the largest finite element"),
     "mean": Field("number", _known("t.mean"), "the mean of the finite elements"),
     "std": Field("number", _known("t.std"), "their standard deviation"),
     "max_abs": Field(
-        "number", _known("greatest(abs(t.min), abs(t.max))"), "the finite element furthest from 0, without sign"
+        "number", _known("greatest(abs(t.min), abs(t.max))"), "the largest absolute value of a finite element"
     ),
     "step": Field("number", "t.step", "the training step"),
     "iteration": Field("number", "t.iteration", "of the innermost loop around it, -1 outside loops"),
     "slot": Field("number", "t.slot", "which output of its op"),
     "bad": Field("truth", f"(t.flags & {int(Flag.BAD)} != 0)", "whether it holds a NaN or an infinity"),
-    "op": Field("text", "o.type", "the op's type, as Log"),
-    "name": Field("text", "o.name", "the op's name, as dense/MatMul"),
-    "dtype": Field("text", _label(DType, "t.dtype"), "the element type, as float32"),
+    "op": Field("text", "o.type", "the op's type, such as Log"),
+    "name": Field("text", "o.name", "the op's name, such as dense/MatMul"),
+    "dtype": Field("text", _label(DType, "t.dtype"), "the element type, such as float32"),
     "phase": Field("text", _label(Phase, "o.phase"), "forward, backward, update or other"),
     "device": Field("text", "o.device", "where it was computed"),
 }
@@ -253,7 +253,7 @@ class _Parser:
             match = _TOKEN.match(self._text, at)
             if match is None:
                 at += len(self._text[at:]) - len(self._text[at:].lstrip())
-                raise self._error(at, f"{self._text[at]!r} means nothing here")
+                raise self._error(at, f"{self._text[at]!r} is not understood here")
             kind = match.lastgroup or ""
             yield _Token(kind, match[kind], match.start(kind))
             at = match.end()
@@ -321,21 +321,21 @@ class _Parser:
             return self._range(first, left)
         if not self._takes(*_COMPARE):
             hint = " (equality is ==)" if mark.text == "=" else ""
-            raise self._error(mark.at, f"expected a comparison such as > or == behind {first.text!r}{hint}")
+            raise self._error(mark.at, f"expected a comparison such as > or == after {first.text!r}{hint}")
         right_at = self._next
         right = self._side()
         if _kind(left) != _kind(right):
             raise self._error(right_at.at, f"{first.text} is a {_kind(left)} and {right_at.text} a {_kind(right)}")
         if _kind(left) == "text" and mark.text not in ("==", "!="):
-            raise self._error(mark.at, f"texts are compared by ==, !=, ~ and !~, not by {mark.text}")
+            raise self._error(mark.at, f"text is compared with ==, !=, ~ and !~, not with {mark.text}")
         return Comparison(left, mark.text, right)
 
     def _search(self, first: _Token, left: Any, is_wanted: bool) -> Search:
         pattern = self._take()
         if not isinstance(left, Name) or _kind(left) != "text":
-            raise self._error(first.at, f"{first.text} is no text, so it cannot be searched by ~")
+            raise self._error(first.at, f"{first.text} is not text, so it cannot be searched with ~")
         if pattern.kind != "text":
-            raise self._error(pattern.at, 'behind ~ comes a regular expression in quotes, as in name ~ "dense.*"')
+            raise self._error(pattern.at, '~ needs a regular expression in quotes, as in name ~ "dense.*"')
         try:
             return Search(left.field, re.compile(_unquoted(pattern.text)), is_wanted)
         except re.error as error:
@@ -343,7 +343,7 @@ class _Parser:
 
     def _range(self, first: _Token, left: Any) -> Range:
         if not isinstance(left, Name) or _kind(left) != "number":
-            raise self._error(first.at, f"{first.text} is no number, so it cannot be in a range")
+            raise self._error(first.at, f"{first.text} is not a number, so it cannot be in a range")
         begin = self._number(0.0) if self._next.text != ":" else 0.0
         if not self._takes(":"):
             raise self._error(self._next.at, f"a range is written FIRST:END, as in {first.text} in 10:20")
@@ -360,7 +360,7 @@ class _Parser:
             return _unquoted(token.text)
         if token.kind != "word" or token.text in ("and", "or", "not", "in"):
             shown = repr(token.text) if token.text else "the end"
-            raise self._error(token.at, f"expected a field, a number or a text, not {shown}")
+            raise self._error(token.at, f"expected a field, a number or text, not {shown}")
         if token.text == "inf" and self._at > 1 and self._tokens[self._at - 2].text in _COMPARE:
             return math.inf
         if token.text not in FIELDS:

@@ -1,7 +1,7 @@
 """A Keras callback: fit, evaluate or predict in; its recording, an early stop at the first bad value, the verdict out.
 
 Bad values are noticed by a counter, at the end of each batch. Only when it has grown is the trace asked whether they
-are harm or, like the infinities of a mask, harmless.
+are harm or, like the infinities in a mask, harmless.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class Debugger(keras.callbacks.Callback):
 
     def _say(self, what: str) -> None:
         if self.verdict is None or self.trace is None:
-            faults.say(f"nothing of this {what} was recorded; epochs and batches of keras.Debugger count from 0")
+            faults.say(f"nothing was recorded of this {what}; epochs and batches of keras.Debugger count from 0")
             return
         shown = os.path.relpath(self.trace) if self.trace.is_relative_to(Path.cwd()) else str(self.trace)
         sys.stdout.flush()

@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tdbg", "where NaN and infinity began (tdbg)")
     add = group.addoption
     add("--tdbg", action="store_true", help="record every test; one that fails shows where bad values began")
-    add("--tdbg-strict", action="store_true", help="as --tdbg, and bad values fail a test that passed")
+    add("--tdbg-strict", action="store_true", help="like --tdbg, and bad values also fail a test that passed")
     add("--tdbg-keep", action="store_true", help="keep the traces of tests that passed too")
     add("--tdbg-dir", metavar="DIR", help="where traces go (default: .tdbg in the root folder)")
 
@@ -106,7 +106,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Tests that passed although there was trouble, those of xdist's workers too."""
     passed = terminalreporter.stats.get("passed", [])
     hints = {
-        _BAD: ("with bad values", "--tdbg-strict lets them fail, --tdbg-keep keeps their traces"),
+        _BAD: ("with bad values", "--tdbg-strict makes them fail, --tdbg-keep keeps their traces"),
         _UNHEALTHY: ("but training was not healthy", "--tdbg-keep keeps their traces"),
     }
     for kind, (title, hint) in hints.items():

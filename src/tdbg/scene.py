@@ -198,4 +198,4 @@ def computed_inside(parts: Mapping[str, str]) -> str:
     """What is said of ops that have no row of their own; ``parts``: the op that computes each inside itself."""
     told = [f"{part} inside {whole}" for part, whole in list(parts.items())[:4]]
     more = f" and {len(parts) - 4} more" if len(parts) > 4 else ""
-    return f"not visible by itself, because TensorFlow computes it with others at once: {', '.join(told)}{more}"
+    return f"not visible on its own, because TensorFlow computes it together with others: {', '.join(told)}{more}"

@@ -106,7 +106,7 @@ class _Search:
             try:
                 self._imported[place] = cached_import(place)
             except (TdbgError, OSError) as error:
-                print(f"tdbg: this is not shown: {place}: {error}", file=sys.stderr)
+                print(f"tdbg: cannot show {place}: {error}", file=sys.stderr)
 
 
 def _folders(context: base_plugin.TBContext) -> list[Path]:

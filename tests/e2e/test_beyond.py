@@ -23,7 +23,7 @@ def test_a_tensor_of_three_dimensions(page: Page, address: str) -> None:
     page.wait_text("#pane-side", "6×5×8")
     page.wait("document.querySelector('.heat canvas')?.width === 8", "one page of 5 by 8")
     page.wait("document.querySelector('.heat canvas').height === 5")
-    page.click("#pane-side button[aria-label='dimension 0: one on']")
+    page.click("#pane-side button[aria-label='dimension 0: forward one']")
     wait_view(page, slice="[1, :, :]")
     page.click(".heat canvas", at=(0.0625, 0.1))
     wait_view(page, element="0,0")
@@ -68,7 +68,7 @@ def test_histories_of_several_tensors(page: Page, address: str) -> None:
     page.click("#pane-side button", "log")
     page.click(".plot-box svg", at=(0.6, 0.5))
     page.wait("Number(new URLSearchParams(location.hash.slice(1)).get('step')) > 3", "a step of the plot")
-    page.click("#pane-side button[aria-label^=Take]")
+    page.click("#pane-side button[aria-label^=Remove]")
     page.wait("document.querySelectorAll('.plot .legend').length === 1", "one curve again")
 
 
@@ -134,7 +134,7 @@ def test_lineage_is_walked_back_to_where_it_began(page: Page, address: str) -> N
 
 def test_what_the_bad_values_reached(page: Page, address: str) -> None:
     open_trace(page, address, "tutorial")
-    page.click(".verdict p a[title^='Shows them']")
+    page.click(".verdict p a[title^='Show them']")
     page.wait_text("#pane-tensors .count", "found")
     page.wait("!document.querySelector('.grid-row:not(.bad):not(.waiting)')", "only bad ones")
     page.click(".verdict details.fix summary")
@@ -156,12 +156,12 @@ def test_gradients_by_layer_and_step(page: Page, address: str) -> None:
 def test_two_runs_and_where_they_part(page: Page, address: str) -> None:
     open_trace(page, address, "slow", "&centre=diff")
     page.choose("[aria-label='The other run']", "fast")
-    said = page.wait_text("#pane-centre .diff", "They part at step 0")
+    said = page.wait_text("#pane-centre .diff", "They diverge at step 0")
     assert "layers.py:" in said
     page.click(".diff caption a", "fast")
     wait_view(page, trace="fast", other="slow", centre="diff")
     page.wait(f"document.querySelector('{CHOSEN}')", "the tensor where they part")
-    page.wait_text("#pane-centre .diff", "They part at step 0")
+    page.wait_text("#pane-centre .diff", "They diverge at step 0")
 
 
 def test_an_op_that_only_one_run_has(page: Page, address: str) -> None:

@@ -19,7 +19,7 @@ def test_a_session_that_trains_has_runs_and_steps(page: Page, address: str) -> N
     )
     page.wait_text(".alerts-list", "step 0 (run 2) · session.py:18")
     page.click(BOXES, "3")
-    assert "run of a Session" in page.wait_text("#pane-side", "run #3")
+    assert "Session run" in page.wait_text("#pane-side", "run #3")
     page.click("#pane-side button", "its tensors in the table")
     page.wait_text(".filter", "run 3 ×")
     page.wait("[...document.querySelectorAll('.grid-row:not(.waiting)')].every(r => r.children[2].textContent === '3')")

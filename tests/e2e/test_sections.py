@@ -35,7 +35,7 @@ def test_executions_of_python(page: Page, address: str) -> None:
 
     page.click("#pane-executions .box.function")
     page.wait_text("#pane-stack", "layers.py")
-    page.wait_text("#pane-side", "call of a function")
+    page.wait_text("#pane-side", "function call")
     chosen = view(page)["execution"]
     page.wait(f"document.querySelector('.box[aria-pressed=true]') && {chosen} >= 0", "its box is pressed")
     page.click("#pane-side button", "its tensors in the table")

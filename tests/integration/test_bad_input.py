@@ -72,7 +72,7 @@ RUN = ["run", "-o", "new.tdbg"]
 WORDS = {
     "unknown command": (["wy"], "there is no command 'wy'; did you mean: tdbg why"),
     "another unknown command": (["xyz"], "the commands are: run, why"),
-    "script for a command": (["train.py"], "to record a program type: tdbg run train.py"),
+    "script for a command": (["train.py"], "to record a program, run: tdbg run train.py"),
     "unknown option": (["why", "--colour"], "see: tdbg why --help"),
     "unknown script": ([*RUN, "nowhere.py"], "can't open file"),
     "unknown mode": ([*RUN, "--mode", "all", "train.py"], "choose one of: none, health, numerics, shape, full"),
@@ -81,8 +81,8 @@ WORDS = {
     "empty range": ([*RUN, "--steps", "9:2", "train.py"], "its end must be larger"),
     "every 0": ([*RUN, "--every", "0", "train.py"], "at least 1"),
     "small ring": ([*RUN, "--ring", "63", "train.py"], "at least 64"),
-    "trace exists": (["run", "-o", "sealed.tdbg", "train.py"], "not overwritten without --force"),
-    "force on a folder that is no trace": (["run", "--force", "-o", ".", "train.py"], "overwrites traces only"),
+    "trace exists": (["run", "-o", "sealed.tdbg", "train.py"], "to overwrite it, use --force"),
+    "force on a folder that is no trace": (["run", "--force", "-o", ".", "train.py"], "only overwrites traces"),
     "missing trace": (["why", "nowhere.tdbg"], "record one with: tdbg run -o nowhere.tdbg"),
     "folder that is no trace": (["why", "plain"], "record one with: tdbg run"),
     "file for a trace": (["info", "train.py"], "a trace is a folder such as run.tdbg"),
@@ -148,7 +148,7 @@ NO_TRACES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no process": (_without_processes, "record again with: tdbg run"),
     "no trace.json": (lambda trace: (trace / "trace.json").unlink(), "record one with: tdbg run"),
     "broken trace.json": (lambda trace: (trace / "trace.json").write_text("{"), '{"format":"tdbg","version":1}'),
-    "other format": (lambda trace: (trace / "trace.json").write_text('{"version": 1}'), "names another format"),
+    "other format": (lambda trace: (trace / "trace.json").write_text('{"version": 1}'), "names a different format"),
 }
 
 

@@ -336,7 +336,7 @@ def test_a_forked_child_is_not_held(tmp_path: Path, monkeypatch: Any) -> None:
             os._exit(len(prompt.pauses))
         assert os.waitpid(child, 0)[1] == 0
     assert [row["text"] for row in recorded.table("notes") if row["kind"] == "break"] == [
-        "a child process met a breakpoint or a condition; children are not held"
+        "a child process met a breakpoint or a condition; tdbg does not stop child processes"
     ]
 
 

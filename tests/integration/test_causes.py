@@ -517,7 +517,7 @@ def test_a_sample_of_a_dataset(tmp_path: Path) -> None:
     cause = first_origin(tmp_path, train).cause
     assert cause.name == "nan_in_data"
     assert "sample 1 of this batch, feature 2" in cause.evidence[0]
-    assert cause.evidence[1] == "it is batch 3 of those recorded (the first is 0); the 3 before it were good"
+    assert cause.evidence[1] == "it is recorded batch 3, counting from 0; the 3 before it were good"
     assert "FlatMapDataset" in cause.evidence[2]
 
 
@@ -570,7 +570,7 @@ def test_an_overflow_of_half_precision_names_data_that_is_not_scaled(tmp_path: P
 
     cause = first_origin(tmp_path, lambda: step(tf.constant(np.full((2, 64), 25500.0, np.float32)))).cause
     assert cause.name == "half_overflow" and "input 0 is large, up to 2.55e+04" in cause.reason
-    assert cause.evidence[0].startswith("input 0 is data that came in like this, not scaled")
+    assert cause.evidence[0].startswith("input 0 is input data, not scaled")
     assert cause.fix is not None and cause.fix.text.startswith("scale the data")
 
 
@@ -624,7 +624,7 @@ def test_a_fix_says_on_what_it_was_tried_how_far_and_where_it_stops_the_gradient
     assert fix.trial.on == "this op's inputs"
     assert "; the gradient is 0 at the 1 that was bad" in fix.trial.after
     assert "; finite too in the 2 later runs of the op" in fix.trial.after
-    assert "on values made from the recorded minimum, maximum and zeros, for their inputs" in fix.trial.after
+    assert "on values made from the recorded minimum, maximum and zeros, because their inputs" in fix.trial.after
 
 
 def test_a_better_fix_is_named_before_one_that_stops_the_gradient(tmp_path: Path) -> None:
@@ -638,10 +638,12 @@ def test_a_better_fix_is_named_before_one_that_stops_the_gradient(tmp_path: Path
         Program(loss, "", ([0.2, 40.0],), False, "", True).train()
     verdict = explain(run.trace)
     fix = verdict.origins[0].cause.fix
-    assert fix is not None and fix.text.startswith("best, as it keeps the gradient: tf.nn.sigmoid_cross_entropy_with_l")
+    assert fix is not None and fix.text.startswith(
+        "best, because it keeps the gradient: tf.nn.sigmoid_cross_entropy_with_l"
+    )
     assert "tf.maximum(1.0 - discriminator(x), 1e-7)" in fix.code
     short = [line.strip() for line in short_lines(verdict)]
-    assert "fix, not executed: tf.math.log_sigmoid(-x) keeps the gradient (x: what goes into the sigmoid)" in short
+    assert "fix, not executed: tf.math.log_sigmoid(-x) keeps the gradient (x: the input of the sigmoid)" in short
     assert "or: return -tf.reduce_mean(tf.math.log(tf.maximum(1.0 - discriminator(x), 1e-7)))" in short
 
 
@@ -700,12 +702,12 @@ def test_what_cannot_be_executed_says_so_and_what_grows_is_told_by_its_growth(tm
     short, full, origin = short_and_full("grows", [1000.0] * 12)
     assert origin["fix"]["trial"] is None and origin["fix"]["not_executed"].startswith("it changes more than this op")
     assert "it grew with each run, until the product is larger than float32" in short
-    assert "fix, not executed: a smaller learning rate" in short
+    assert "fix, not executed: use a smaller learning rate" in short
     assert "not executed: it changes more than this op" in full
     w.assign([3.0])
     short, full, origin = short_and_full("data", [np.nan])
-    assert "fix, not executed: look at where this data" in short and "it is batch 0" in full
-    assert origin["fix"]["not_executed"] == "it changes what comes in, not an op"
+    assert "fix, not executed: check where this data" in short and "it is recorded batch 0" in full
+    assert origin["fix"]["not_executed"] == "it changes the data, not an op"
 
 
 def test_an_initializer(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_line_op_numbers_and_inputs(as_graph: bool) -> None:
     assert float(function(tf.constant([0.5, 0.5]))) == 0.0
     text = stopped_by(function, tf.constant([1.0, 0.0, 0.0]))
     lines = text.splitlines()
-    assert lines[0] == "tdbg: Log made -inf ×2 of 3 out of finite values"
+    assert lines[0] == "tdbg: Log made -inf ×2 of 3 from finite values"
     assert here("the log") + "log_of  return tf.reduce_sum(tf.math.log(scaled))" in lines[1]
     assert "output 0 of Log: float32, shape (3,)" in text
     (given,) = [line for line in lines if line.startswith("    input 0: ")]
@@ -93,7 +93,7 @@ def test_gradients_name_the_forward_line(as_graph: bool) -> None:
         return tape.gradient(y, x)
 
     text = stopped_by(tf.function(slope) if as_graph else slope, tf.constant([0.0, 1.0]))
-    assert text.startswith("tdbg: SqrtGrad made +inf ×1 of 2 out of finite values in a gradient")
+    assert text.startswith("tdbg: SqrtGrad made +inf ×1 of 2 from finite values in a gradient")
     assert "the gradient of Sqrt at " in text
     assert here("the root") in text
 
@@ -225,7 +225,7 @@ def test_keras_fit(options: dict[str, Any]) -> None:
     healthy = model_of("mse", **options)
     assert np.isfinite(healthy.fit(DATA, DATA[:, :1], verbose=0).history["loss"][0])
     text = stopped_by(lambda: model_of(log_loss, **options).fit(DATA, DATA[:, :1], verbose=0))
-    assert text.startswith("tdbg: Log made NaN ×16 of 16 out of finite values")
+    assert text.startswith("tdbg: Log made NaN ×16 of 16 from finite values")
     assert here("the loss") in text
 
 
@@ -268,7 +268,7 @@ def test_a_row_that_is_masked_everywhere_stops(as_graph: bool) -> None:
         return tf.nn.softmax(scores + tf.constant([-INF, -INF]))
 
     text = stopped_by(tf.function(attention) if as_graph else attention, tf.constant([1.0, 2.0]))
-    assert text.startswith("tdbg: Softmax made NaN ×2 of 2 out of values without NaN")
+    assert text.startswith("tdbg: Softmax made NaN ×2 of 2 from values without NaN")
 
 
 @pytest.mark.parametrize("as_graph", [False, True], ids=["eager", "graph"])
@@ -440,7 +440,7 @@ def test_tdbg_run_with_check(tmp_path: Path, native: str) -> None:
     assert ran.returncode == 1
     assert ran.stdout == "first 0.0\n"
     assert "InvalidArgumentError" in ran.stderr
-    assert "tdbg: Log made -inf ×1 of 1 out of finite values" in ran.stderr
+    assert "tdbg: Log made -inf ×1 of 1 from finite values" in ran.stderr
     verdict = ran.stderr[ran.stderr.rindex("tdbg: first bad value at step 0") :]
     assert "Log" in verdict.splitlines()[0]
     assert " -> train.py:12" in verdict
@@ -450,7 +450,7 @@ def test_tdbg_run_with_check(tmp_path: Path, native: str) -> None:
 def test_without_the_compiled_extension(tmp_path: Path) -> None:
     ran = python(tmp_path, "train.py", "enable", TDBG_NATIVE="0")
     assert ran.stdout == "first 0.0\n"
-    assert "tdbg: Log made -inf ×1 of 1 out of finite values" in ran.stderr
+    assert "tdbg: Log made -inf ×1 of 1 from finite values" in ran.stderr
     assert "InvalidArgumentError" in ran.stderr
 
 

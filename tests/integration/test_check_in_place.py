@@ -53,7 +53,7 @@ def test_the_op_that_overflows_is_named_with_what_went_in(dtype: str, fine: floa
     chain(tf.constant(fine, dtype) * ones)  # finite, or at least not bad before the square
     too_great = {"float32": 1e10, "float64": 1e100, "float16": 20.0, "bfloat16": 1e10}[dtype]
     lines = stopped_by(chain, tf.constant(too_great, dtype) * ones)
-    assert lines[0].startswith(f"{op} made +inf ×4 of 4 out of finite values"), lines[0]
+    assert lines[0].startswith(f"{op} made +inf ×4 of 4 from finite values"), lines[0]
     (given,) = [line for line in lines if line.startswith("    input 0: ")]
     assert "all finite, at most " in given and "from AddV2" in given
     if dtype == "float32":
@@ -66,7 +66,7 @@ def test_a_constant_input_is_told_with_its_numbers() -> None:
         return tf.matmul(x, x) * tf.constant([[2e30, 0.0], [1.0, -3.0]])
 
     lines = stopped_by(scaled, 1e5 * tf.ones([2, 2]))
-    assert lines[0].startswith("Mul made +inf ×1 of 4 out of finite values")
+    assert lines[0].startswith("Mul made +inf ×1 of 4 from finite values")
     assert "min -3, max 2e+30, 1 of 4 zero; a constant" in next(line for line in lines if "    input 1: " in line)
 
 
@@ -90,7 +90,7 @@ def test_infinity_minus_infinity_is_found_behind_a_mask() -> None:
         return a - (mask + tf.square(x))
 
     lines = stopped_by(difference, tf.constant([1.0, 2.0]), tf.constant([0.0, -INF]))
-    assert lines[0].startswith("Sub made NaN ×1 of 2 out of values without NaN")
+    assert lines[0].startswith("Sub made NaN ×1 of 2 from values without NaN")
 
 
 @pytest.mark.parametrize("parallel", [1, 10])
@@ -105,7 +105,7 @@ def test_loops_tell_the_iteration_and_do_not_mix_their_rounds(parallel: int) -> 
 
     assert float(grows(tf.constant([0.0, 0.01]), tf.constant([0.0, -INF]))) < INF
     lines = stopped_by(grows, tf.constant([0.0, 1.0]), tf.constant([0.0, 0.0]))
-    assert lines[0].startswith("Mul made +inf ×1 of 1 out of finite values")
+    assert lines[0].startswith("Mul made +inf ×1 of 1 from finite values")
     (iteration,) = [int(found[1]) for line in lines if (found := re.search(r"iteration (\d+)", line))]
     assert iteration >= 6 and (parallel > 1 or iteration == 6)  # 6 · 6 · 1e37 is more than float32 holds
 

@@ -291,7 +291,7 @@ def test_a_full_disk(tmp_path: Path, small_disk: Path | None, capsys: pytest.Cap
     result = tdbg_run(["-o", str(trace), "train.py", str(trace)], tmp_path)
     assert (result.status, result.out) == (4, "[19999.0, 39998.0]\n")
     assert len(result.own) == 1, result.err
-    assert "recording stopped, your program goes on" in result.own[0]
+    assert "recording stopped, your program continues" in result.own[0]
     assert ("No space left on device" if small_disk else "File too large") in result.own[0]
     written = Trace.open(trace)
     assert_no_gaps(written)
@@ -330,7 +330,7 @@ def test_files_that_cannot_be_written_any_more(tmp_path: Path, name: str) -> Non
     result = python(words, tmp_path, PYTHONPATH=f"{SOURCE}{os.pathsep}{HERE}", TDBG_STRICT="1")
     assert (result.status, result.out) == (0, "done\n")
     assert result.err.count("\n") == 1
-    assert f"the trace cannot be written any more ({reason}); recording stopped, your program goes on" in result.err
+    assert f"the trace can no longer be written ({reason}); recording stopped, your program continues" in result.err
     assert (tmp_path / "run.tdbg").exists() == (name == "limit")
     if name == "limit":
         (sentence,) = Trace.open(tmp_path / "run.tdbg").problems
@@ -355,7 +355,7 @@ def test_an_unwritable_place_is_known_before_the_program_runs(tmp_path: Path, un
     result = tdbg_run(["-o", "locked/run.tdbg", "-c", "print(1)"], tmp_path)
     assert (result.status, result.out) == (2, "")
     assert result.err.count("\n") == 1
-    assert "not writable; name another place with -o" in result.err
+    assert "not writable; choose another place with -o" in result.err
     result = tdbg_run(["-c", "print(1)"], unwritable)
     assert (result.status, result.out) == (2, "")
 
@@ -364,7 +364,7 @@ def test_an_unwritable_place_is_known_before_the_program_runs(tmp_path: Path, un
 def test_enable_in_an_unwritable_place(tmp_path: Path, unwritable: Path, output: str) -> None:
     code = f"import tdbg\ntry: tdbg.enable({output})\nexcept tdbg.TdbgError as error: print(error)"
     result = python(["-c", code], tmp_path if output else unwritable)
-    assert "not writable; name another place with -o or tdbg.enable(output=...)" in result.out
+    assert "not writable; choose another place with -o or tdbg.enable(output=...)" in result.out
 
 
 # ---- several recordings
@@ -388,7 +388,7 @@ def test_the_same_place_twice(tmp_path: Path, ended: dict[str, tuple[Path, Resul
     (tmp_path / "train.py").write_text(MULTIPLIES)
     second = tdbg_run(["-o", name, "train.py"], tmp_path)
     assert (second.status, second.out) == (2, "")
-    assert "not overwritten without --force" in second.err
+    assert "to overwrite it, use --force" in second.err
     assert Trace.open(tmp_path / name).processes[0].name == first
     forced = tdbg_run(["--force", "-o", name, "train.py"], tmp_path)
     assert (forced.status, forced.out) == (0, "6.0\n")

@@ -89,4 +89,4 @@ def test_taken_descriptors_are_noticed_and_a_file_that_is_gone_stops_the_recordi
         assert Trace.open(tmp_path / "run.tdbg").row_count("tensors") == 2000
     else:
         assert result.stderr.count("\n") == 1
-        assert "the trace cannot be written any more (No such file or directory); recording stopped" in result.stderr
+        assert "the trace can no longer be written (No such file or directory); recording stopped" in result.stderr

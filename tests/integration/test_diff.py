@@ -125,7 +125,7 @@ def test_a_fit_twice_is_the_same_though_its_dataset_runs_apart(tmp_path: Path) -
     diff = diff_of(tmp_path, fit, fit, exact=True)
     assert diff.parting is None, diff.parting
     assert (diff.largest, diff.steps) == (0, 8)
-    assert [note for note in diff.notes if "of datasets, which run apart" not in note] == []
+    assert [note for note in diff.notes if "inside datasets, which run on their own" not in note] == []
 
 
 def test_the_casts_of_mixed_precision_do_not_shift_other_ops(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_cast_that_only_one_run_has_is_where_they_part(tmp_path: Path) -> None
     frame = parting.second.frame
     assert frame is not None and frame.line == line_with(__file__, "narrowed")
     said = diff_text.lines(diff)
-    assert said[0].startswith("tdbg: the runs part at step 0: Cast (")
+    assert said[0].startswith("tdbg: the runs diverge at step 0: Cast (")
     assert said[0].endswith(": only in B")
     assert diff.as_dict()["parting"]["a"] is None
 
@@ -224,7 +224,7 @@ def test_a_program_that_was_edited(tmp_path: Path, capsys: pytest.CaptureFixture
     assert (parting["a"]["numbers"]["max"], parting["b"]["numbers"]["max"]) == (1.0, 1.5)
     assert main(["diff", moved, edited]) == 1
     said = capsys.readouterr().out
-    assert "tdbg: the runs part at step 0: " in said
+    assert "tdbg: the runs diverge at step 0: " in said
     assert "relu(x @ w) - 1.5" in said
 
 

@@ -54,7 +54,7 @@ def test_constants_that_were_folded_are_shown_all_the_same(tmp_path: Path) -> No
     assert "b/" in said.of("lt -t Add")  # by the type that was written
     assert "array([2., 2., 2., 2., 2., 2., 2., 2., 2., 2.])" in said.of("pt b:0")
     assert 'b = tf.add(a, a, name="b")' in said.of("ni -t b")
-    assert "computed beforehand or merged" in said.of("pt a:0")
+    assert "computed before the run or merged" in said.of("pt a:0")
 
 
 def test_variables_a_filter_a_dump_root_and_the_main_thread(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_a_concrete_function_of_before_is_noted_and_its_results_recorded(tmp_pat
         tf.reduce_sum(concrete(tf.constant([1.0, 0.0])) * 0.0)  # the call
         logarithm(tf.constant([3.0, 4.0]))
     assert [note["text"] for note in run.table("notes")] == [
-        "function logarithm was made before recording began and was not looked inside"
+        "function logarithm was traced before recording began, so tdbg did not look inside"
     ]
     (given,) = [row for row in run.tensors if row["of"]["type"].startswith("__inference_logarithm") and row["neg_inf"]]
     assert run.line(given["of"]) == here("the call")

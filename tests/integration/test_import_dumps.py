@@ -149,7 +149,7 @@ def test_why_names_the_op(use_resource, tmp_path, capsys):
     assert {op["phase"] for op in rows(trace, "ops") if op["name"].startswith("gradients/")} == {1}
     assert main(["why", str(tmp_path / "it.tdbg")]) == 1
     shown = capsys.readouterr().out
-    assert "-> op loss/log (the line that created it is not known)" in shown and "record with tdbg run" in shown
+    assert "-> op loss/log (the line that created it is unknown)" in shown and "record with tdbg run" in shown
 
 
 def test_commands_take_the_folder(tmp_path, capsys, monkeypatch):

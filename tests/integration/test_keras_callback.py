@@ -128,7 +128,7 @@ def test_when_nothing_was_recorded_it_says_so(capsys: pytest.CaptureFixture) -> 
     debugger = Debugger("run.tdbg", epochs=7)
     fit(make_model(), debugger)
     assert debugger.trace is None and debugger.verdict is None
-    assert "nothing of this fit was recorded" in capsys.readouterr().err
+    assert "nothing was recorded of this fit" in capsys.readouterr().err
 
 
 def test_bad_values_of_the_validation_stop_the_training() -> None:

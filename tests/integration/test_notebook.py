@@ -194,7 +194,7 @@ def test_on_and_off_and_the_rest(kernel, folder):
         "%%tdbg --mode everything\n1": "unknown mode 'everything'",
         "%%tdbg --wrong\n1": "--wrong",
         "%%tdbg train.py\n1": "only flags are allowed here",
-        "%%tdbg -o several.tdbg\n1": "this exists already",
+        "%%tdbg -o several.tdbg\n1": "this already exists",
         "%%tdbg --web\n1": "leave it out",
         "%tdbg why nowhere.tdbg": "nowhere.tdbg",
     }.items():
@@ -211,7 +211,7 @@ def test_a_recording_that_has_nothing_yet(tmp_path):
             assert "there is no trace here" in kernel.run(question).text
         assert kernel.run("%tdbg on -o first.tdbg").status == "ok"
         for question in ("%tdbg why", "%tdbg serve"):
-            assert "nothing is recorded yet: TensorFlow was not imported" in kernel.run(question).text
+            assert "nothing has been recorded yet: TensorFlow has not been imported" in kernel.run(question).text
         assert "nothing was recorded" in kernel.run("%tdbg off").text
     assert not (tmp_path / "first.tdbg").exists()
 

@@ -309,7 +309,7 @@ def test_a_gradient_of_what_was_not_recorded_is_not_blamed_on_the_data(tmp_path:
         loss = tf.reduce_mean(tf.square(tf.ones([2, 3]) @ weights))
     verdict, _ = said_of(tmp_path, lambda: weights.assign_sub(tape.gradient(loss, weights)))
     cause = verdict.origins[0].cause
-    assert cause.name == "unknown" and "was not watched" in cause.reason
+    assert cause.name == "unknown" and "was not recorded" in cause.reason
 
 
 # ---- what only follows from trouble

@@ -39,11 +39,11 @@ NOTES = {
     "products": "only part was recorded (ops ^(MatMul|Softmax)$)",
     "logs": "only part was recorded (ops ^Log$)",
     "nothing": "only part was recorded (names ^no such name$)",
-    "edges": "functions were not looked inside",
+    "edges": "did not look inside functions",
     "every": "steps 1 to 6 were not recorded: bad values may have begun there",
     "later": "nothing before step 5 was recorded: bad values may have begun there",
     "before": "only part was recorded (steps 0:1)",
-    "ring": "where the ring begins; what came before is gone",
+    "ring": "where the ring begins; earlier steps were overwritten",
 }
 
 

@@ -103,7 +103,7 @@ def test_a_report_says_what_the_verdict_says(traces: Path, name: str, said: list
     page = page_of(traces, name)
     source = (EXAMPLES / f"{name}.py").read_text().splitlines()
     marked = next(line for line in source if "# BUG" in line)
-    for text in [*said, " ".join(marked.split()), "What was looked at, and what was not", "tensorflow 2."]:
+    for text in [*said, " ".join(marked.split()), "What was checked, and what was not", "tensorflow 2."]:
         assert text in page.text
     here = [attributes for attributes in page.attributes("span") if attributes.get("class") == "here"]
     assert len(here) == 1

@@ -266,7 +266,7 @@ def test_a_fault_of_tdbg_leaves_the_program_alone(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import sys, tensorflow; print(tensorflow.version); sys.exit(3)\n")
     result = tdbg_run(["train.py"], tmp_path)
     assert (result.status, result.out, result.program_err) == (3, "1\n", "")
-    assert "a fault while attaching to tensorflow" in result.err
+    assert "tdbg failed while attaching to tensorflow" in result.err
     assert result.err.endswith("tdbg: nothing was recorded\n")
 
 
@@ -292,9 +292,9 @@ WRONG = {
     "no number": (["--every", "x", "ran.py"], "--every"),
     "bad expression": (["--ops", "(", "ran.py"], "not a regular expression"),
     "small ring": (["--ring", "3", "ran.py"], "at least 64"),
-    "trace exists": (["-o", "old.tdbg", "ran.py"], "not overwritten without --force"),
-    "force on other folder": (["--force", "-o", "data", "ran.py"], "overwrites traces only"),
-    "force on a file": (["--force", "-o", "ran.py", "ran.py"], "overwrites traces only"),
+    "trace exists": (["-o", "old.tdbg", "ran.py"], "to overwrite it, use --force"),
+    "force on other folder": (["--force", "-o", "data", "ran.py"], "only overwrites traces"),
+    "force on a file": (["--force", "-o", "ran.py", "ran.py"], "only overwrites traces"),
     "below a file": (["-o", "ran.py/x.tdbg", "ran.py"], "this is a file"),
 }
 

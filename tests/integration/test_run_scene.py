@@ -306,8 +306,8 @@ def worn_out():
 
 def test_what_runs_before_did_is_not_known(tmp_path):
     [_, cause] = at_the_prompt(worn_out, "run -t 6", "why", runs=6)
-    assert "variable w was already bad when it was first seen" in cause and "was not watched" in cause
-    assert "check the initializer" not in cause and "watch from the first run on" in cause
+    assert "variable w was already bad when it was first seen" in cause and "was not recorded" in cause
+    assert "check the initializer" not in cause and "start recording before the first run" in cause
 
 
 def lost_weights(to_read):

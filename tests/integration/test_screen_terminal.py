@@ -221,7 +221,7 @@ def test_a_terminal_that_is_closed(folder, ignores):
 def test_a_fault_of_the_screen_is_a_line_and_the_prompt_goes_on_in_lines(folder):
     with TmuxTerminal(folder) as terminal:
         terminal.type("clear; python broken.py; echo status $?")
-        terminal.wait_for("a fault while showing the screen (ZeroDivisionError", "held", "tdbg>")
+        terminal.wait_for("tdbg failed while showing the screen (ZeroDivisionError", "held", "tdbg>")
         assert "Traceback" not in terminal.text()
         terminal.type("run")
         terminal.wait_for("then run", "status 0")

@@ -116,7 +116,7 @@ def test_the_end_of_the_input_does_not_look_like_an_error(commands, capsys):
         with pytest.raises(tf.errors.OutOfRangeError):
             wrapper.run(element)
     said = capsys.readouterr().out
-    assert "The input is at its end (OutOfRangeError: End of sequence)" in said
+    assert "The input has ended (OutOfRangeError: End of sequence)" in said
     assert "An error occurred" not in said and "Try:" not in said
 
 
@@ -257,7 +257,7 @@ def test_a_fault_of_the_prompt_stays_its_own(net, capsys):
         assert run_values(wrapper, net, [1]) == [0]
         wrapper = tf_debug.LocalCLIDebugWrapperSession(session, prompt=Answers())
         assert run_values(wrapper, net, [1]) == [0]
-    assert "a fault while showing a run" in capsys.readouterr().err
+    assert "tdbg failed while showing a run" in capsys.readouterr().err
 
 
 def run_program(text, stdin, tmp_path):

@@ -206,7 +206,7 @@ def test_a_function_that_cannot_be_looked_into_is_said_to_be_the_place(tmp_path)
             session.run(bad, {x: [0.0, 1.0]})
     origin = explain(recorded.trace).first
     assert origin.op.type == "PartitionedCall" and origin.frame.line == line_with(__file__, "the call")
-    assert "not looked into" in origin.cause.reason
+    assert "did not look inside" in origin.cause.reason
 
 
 def test_what_was_computed_from_constants_before_the_run_is_named(tmp_path):

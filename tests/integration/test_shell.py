@@ -170,7 +170,7 @@ def test_dumps_of_tensorflow_itself(folder, dumps):
     assert "hidden/log:0  -inf ×1" in ran.stdout and "array([  0., -inf])" in ran.stdout
     assert "hidden/log:0" in ran.stdout.partition("Fetch(es):")[2]
     again = run(folder, "shell", dumps, "-c", "ni -d hidden/log")
-    assert "Slot 0 @ DebugIdentity" in again.stdout and "was imported before" in again.stderr
+    assert "Slot 0 @ DebugIdentity" in again.stdout and "was already imported" in again.stderr
 
 
 def test_events_of_debugger_v2(folder, events):
@@ -191,5 +191,5 @@ def test_health_of_what_no_rule_could_be_asked_about_is_not_called_good(folder):
         folder, "run", "--mode", "none", "-o", "unmeasured.tdbg", "-c", "import tensorflow as tf; tf.sqrt(tf.ones([2]))"
     )
     said = run(folder, "shell", "unmeasured.tdbg", "-c", "health").stdout
-    assert "Whether training is healthy is not known: no rule could be asked." in said
+    assert "tdbg cannot tell whether the training is healthy: no rule could be checked." in said
     assert "Nothing unhealthy" not in said

@@ -94,7 +94,7 @@ def test_the_story_of_a_session(session):
     where = shell.execute("where cross_entropy/Neg:0")
     rows, end = as_data(where)
     assert [row["tensor"] for row in rows] == ["cross_entropy/Neg:0", "cross_entropy/mul:0", "cross_entropy/Log:0"]
-    assert end["end"] == "it began here: what this op was given is finite" and "Softmax" in end["inputs"][0]
+    assert end["end"] == "it began here: the inputs of this op are finite" and "Softmax" in end["inputs"][0]
     good = as_data(shell.execute("where hidden/Relu:0"))[0]
     kinds = [row["op_type"] for row in good]  # a product and a sum that are computed with the Relu have no rows
     assert kinds[0] == "Relu" and kinds[1:3] in (["AddV2", "MatMul"], [])

@@ -53,7 +53,7 @@ def test_other_examples_have_the_screen_too(program: str, tmp_path: Path) -> Non
         terminal.wait_for("run-start: run #1")
         terminal.type("run")
         if "errors" in program:
-            terminal.wait_for("An error occurred during the run", "Op:  product (BatchMatMulV2)", "Made at:")
+            terminal.wait_for("An error occurred during the run", "Op:  product (BatchMatMulV2)", "Created at:")
         else:
             terminal.wait_for("run-end: run #1", "number_20:0")
         terminal.type("run")

@@ -116,7 +116,7 @@ def test_a_trace_that_is_not_there_yet(tmp_path: Path) -> None:
         (soon,) = client.get("/api/traces")
         assert (soon["error"], soon["is_starting"]) == ("", True)
         refused = client.refused("/api/t/soon/overview")
-        assert (refused.status, refused.json["error"]) == (409, "this run is starting")
+        assert (refused.status, refused.json["error"]) == (409, "this run is just starting")
         (tmp_path / "soon.tdbg").mkdir()
         (tmp_path / "soon.tdbg" / "trace.json").write_text('{"format": "tdbg", "version": 1}')
         assert client.get("/api/traces")[0]["is_starting"]
@@ -268,7 +268,7 @@ def test_a_server_that_is_started_again_knows_its_pages_and_a_folder_without_tra
     status, said = asked(port, "/api/traces", token, "localhost:7001")
     assert (status, said["next"]) == (
         403,
-        "use the address that it printed, or start it with: tdbg serve --allow-host localhost:7001",
+        "use the address that tdbg serve printed, or start it with: tdbg serve --allow-host localhost:7001",
     )
     assert asked(port, "/api/link", token)[1] == {"token": token, "is_local": True}
     server.send_signal(signal.SIGINT)
@@ -309,7 +309,7 @@ def free_port() -> int:
         (["nothing.tdbg"], "there is no trace here"),
         (["--allow-host", "http://localhost:7000/", "."], "without http://"),
         (["--port", "99999", "."], "up to 65535"),
-        (["--host", "192.0.2.1", "--port", "0", "t.tdbg"], "cannot be listened on"),
+        (["--host", "192.0.2.1", "--port", "0", "t.tdbg"], "cannot listen on this address"),
     ],
 )
 def test_bad_input_is_one_sentence(tmp_path: Path, words: list[str], says: str) -> None:

@@ -153,7 +153,7 @@ def test_kept_functions_are_checked_from_outside(tmp_path: Path, nested: bool) -
         with pytest.raises(tf.errors.InvalidArgumentError) as caught:
             function(tf.constant([0.0]))  # the bad call
     text = caught.value.message
-    assert "made -inf ×1 of 1 out of finite values" in text
+    assert "made -inf ×1 of 1 from finite values" in text
     assert "compiled" in text
     mark = "the nested call" if nested else "the bad call"
     assert f"test_xla.py:{line_with(__file__, mark)} in " in text

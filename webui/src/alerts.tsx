@@ -19,9 +19,9 @@ const KINDS: Record<string, { title: string; mark: string; look: string; hint: s
     title: "training health",
     mark: "▲",
     look: "warn",
-    hint: "trouble that shows in the numbers without any NaN",
+    hint: "trouble that the numbers show without any NaN",
   },
-  benign: { title: "benign", mark: "○", look: "", hint: "bad values that did no harm, such as a mask" },
+  benign: { title: "benign", mark: "○", look: "", hint: "harmless bad values, such as a mask" },
 };
 const MOST = 100;
 
@@ -103,7 +103,7 @@ export function AlertList() {
                 <li key={kind}>
                   <button
                     aria-pressed={chosen === kind}
-                    title={`${hint}; click: list them and go to the first`}
+                    title={`${hint}; click to list them and go to the first`}
                     disabled={!counts[kind]}
                     onClick={() => choose(kind)}
                   >
@@ -142,7 +142,7 @@ export function AlertList() {
             )}
             {harmful === 0 && (
               <p class="empty">
-                Nothing is wrong here. Alerts are NaN and infinity, functions traced again, changing shapes, and{" "}
+                Nothing is wrong here. Alerts report NaN and infinity, functions traced again, changed shapes, and{" "}
                 {count(18)} rules about training.
               </p>
             )}
@@ -164,7 +164,7 @@ function HealthLink({ alert }: { alert: HealthAlert }) {
   return (
     <a
       href={hashOf(to)}
-      title={`${alert.why}\n\n${alert.evidence.join("\n")}\n\ntry: ${alert.fix}`}
+      title={`${alert.why}\n\n${alert.evidence.join("\n")}\n\nfix: ${alert.fix}`}
       onClick={(event) => {
         event.preventDefault();
         go(to);

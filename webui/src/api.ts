@@ -76,7 +76,7 @@ async function ask(url: string, options: RequestInit): Promise<Response> {
   } catch (failure) {
     if (failure instanceof DOMException && failure.name === "AbortError") throw failure;
     contact.value = "gone";
-    throw new ApiError("The server does not answer.", "Start tdbg serve again: the page goes on by itself.", 0);
+    throw new ApiError("The server does not answer.", "Start tdbg serve again, and the page reconnects by itself.", 0);
   }
   if (response.status === 403) contact.value = "refused";
   if (response.ok) return response;

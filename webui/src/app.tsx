@@ -57,7 +57,7 @@ function NotServed() {
       <p>
         <b>There is no trace {viewed.trace.value} here.</b>
       </p>
-      <p>The link may be of another server, or the trace was removed. Choose one above.</p>
+      <p>The link may belong to another server, or the trace was removed. Choose another above.</p>
     </Empty>
   );
 }
@@ -69,11 +69,11 @@ function NoTrace() {
         <b>There is no trace here yet.</b>
       </p>
       <p>
-        Record a program, without changing it: <code>tdbg run train.py</code> in the folder that is served. It is shown
-        here by itself, while it still trains.
+        Record a program, without changing it: <code>tdbg run train.py</code> in the folder being served. It appears
+        here while it is still training.
       </p>
       <p>
-        To see what a broken program looks like: <code>tdbg demo</code>.
+        To see what tdbg says about a broken program: <code>tdbg demo</code>.
       </p>
     </Empty>
   );
@@ -86,12 +86,12 @@ function Contact() {
     <div class="contact" role="alert">
       {contact.value === "gone" ? (
         <>
-          <b>The server does not answer.</b> What is here stays. Start <code>tdbg serve</code> again, at the same port,
-          and this page goes on by itself.
+          <b>The server does not answer.</b> This page stays as it is. Start <code>tdbg serve</code> again on the same port,
+          and the page reconnects by itself.
         </>
       ) : (
         <>
-          <b>The server does not know this page any more.</b> Open the address that <code>tdbg serve</code> printed.
+          <b>The server no longer knows this page.</b> Open the address that <code>tdbg serve</code> printed.
         </>
       )}
     </div>
@@ -102,9 +102,9 @@ function Starting() {
   return (
     <Empty>
       <p>
-        <b>This run is starting.</b>
+        <b>This run is just starting.</b>
       </p>
-      <p>It is shown as soon as something is recorded.</p>
+      <p>It appears as soon as something is recorded.</p>
     </Empty>
   );
 }
@@ -116,7 +116,7 @@ function Unreadable({ reason }: { reason: string }) {
         <b>This trace cannot be read.</b>
       </p>
       <p>{reason}</p>
-      <p>Choose another one above.</p>
+      <p>Choose another above.</p>
     </Empty>
   );
 }

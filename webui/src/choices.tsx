@@ -30,7 +30,7 @@ export function TensorsOfOp() {
           <p class="facts dim">
             {data.total
               ? `${plural(data.total, "tensor")} of this op${viewed.step.value === null ? "" : ` in step ${count(viewed.step.value)}`}: choose one`
-              : "No tensor of this op was recorded here. Ops that only move values have no rows of their own; their inputs do."}
+              : "No tensor of this op was recorded here. Ops that only move values are not recorded; their inputs are."}
           </p>
           <TensorLinks rows={data.rows} />
         </>
@@ -50,9 +50,9 @@ function Called({ data }: { data: ExecutionDetail }) {
         <b class="mono">{data.label.replace(/^__(inference|forward|backward)_/, "")}</b>{" "}
         <span class="tag">
           {runOf(data.execution) !== null
-            ? "run of a Session"
+            ? "Session run"
             : data.kind === "function"
-              ? "call of a function"
+              ? "function call"
               : "eager op"}
         </span>{" "}
         <span class="dim">
@@ -76,13 +76,13 @@ function Called({ data }: { data: ExecutionDetail }) {
       </p>
       {data.inputs.length > 0 && (
         <>
-          <p class="facts dim">given to it</p>
+          <p class="facts dim">inputs</p>
           <TensorLinks rows={data.inputs} />
         </>
       )}
       {data.outputs.length > 0 && (
         <>
-          <p class="facts dim">what came out</p>
+          <p class="facts dim">outputs</p>
           <TensorLinks rows={data.outputs} />
         </>
       )}

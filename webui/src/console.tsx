@@ -76,7 +76,7 @@ export function Console() {
       {!entries.length && (
         <div class="empty">
           The commands of <code>tdbg shell</code> work here: <button onClick={() => void runLine("help")}>help</button>{" "}
-          lists them, <button onClick={() => void runLine("why")}>why</button> tells the verdict,{" "}
+          lists them, <button onClick={() => void runLine("why")}>why</button> shows the verdict,{" "}
           <button onClick={() => void runLine("lt -f has_inf_or_nan")}>lt -f has_inf_or_nan</button> lists bad tensors
           of the chosen step.
         </div>

@@ -34,10 +34,10 @@ export function DiffPane() {
         loaded={loaded}
         empty={
           others.length ? (
-            "Choose another run of the same program: here is the first tensor where the two part."
+            "Choose another run of the same program to see the first tensor where the two diverge."
           ) : (
             <>
-              Only one trace is served. <code>tdbg serve one.tdbg two.tdbg</code> serves two.
+              Only one trace is being served. To serve two: <code>tdbg serve one.tdbg two.tdbg</code>
             </>
           )
         }
@@ -65,7 +65,7 @@ function Compared({ data }: { data: Diff }) {
     <div class="diff">
       <p class="facts">
         <b>
-          They part at step {count(parting.step)}: {parting.what}
+          They diverge at step {count(parting.step)}: {parting.what}
         </b>{" "}
         <span class="dim">{looked}</span>
       </p>

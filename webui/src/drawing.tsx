@@ -121,7 +121,7 @@ export function Drawing({ name, nodes, edges, isWhole }: Props) {
         )}
         <button
           aria-pressed={asked.value === null}
-          title={isWhole ? "All of it" : "As large as it was drawn"}
+          title={isWhole ? "Show all of it" : "Actual size"}
           onClick={() => (asked.value = null)}
         >
           fit

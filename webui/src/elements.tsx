@@ -70,7 +70,7 @@ function ElementsFrom({ data, whole, start, bad }: From) {
           </button>
         ))}
         {bad > 0 && (
-          <button title={`To the next of ${count(bad)} elements that are NaN or infinite`} onClick={() => void next()}>
+          <button title={`Go to the next of ${count(bad)} NaN or infinite elements`} onClick={() => void next()}>
             next bad
           </button>
         )}
@@ -87,7 +87,7 @@ function SliceBox({ opening }: { opening: string }) {
     <input
       class="mono slice"
       aria-label="Slice"
-      title="As numpy takes it: [0, :10]"
+      title="A slice as in numpy: [0, :10]"
       placeholder={opening || "[:, :]"}
       value={viewed.slice.value}
       onChange={(event) => go({ slice: event.currentTarget.value.trim(), element: "" })}
@@ -110,7 +110,7 @@ function Pager({ whole, slice }: { whole: number[]; slice: string }) {
           <span class="dim">dim {at}</span>
           <button
             class="icon"
-            aria-label={`dimension ${at}: one back`}
+            aria-label={`dimension ${at}: back one`}
             disabled={(fixed[at] ?? 0) <= 0}
             onClick={() => turn(at, (fixed[at] ?? 0) - 1)}
           >
@@ -126,7 +126,7 @@ function Pager({ whole, slice }: { whole: number[]; slice: string }) {
           />
           <button
             class="icon"
-            aria-label={`dimension ${at}: one on`}
+            aria-label={`dimension ${at}: forward one`}
             disabled={(fixed[at] ?? 0) >= size - 1}
             onClick={() => turn(at, (fixed[at] ?? 0) + 1)}
           >

@@ -101,7 +101,7 @@ export function Executions() {
           </a>
           <button
             aria-pressed={isBad.value}
-            title="Only those in which bad values were that did harm"
+            title="Only those with harmful bad values"
             onClick={() => (isBad.value = !isBad.value)}
           >
             bad
@@ -126,7 +126,7 @@ export function Executions() {
       }
     >
       <div ref={box} class="strip-box">
-        <Show loaded={loaded} empty="Eager ops and calls of functions appear here.">
+        <Show loaded={loaded} empty="Eager ops and function calls appear here.">
           {(data) => (
             <>
               <div class="strip" role="group" aria-label="Executions" onKeyDown={pressed}>
@@ -136,7 +136,7 @@ export function Executions() {
                 {data.rows.length === 0 && (
                   <span class="dim">
                     {isBad.value
-                      ? "No execution held bad values that did harm."
+                      ? "No execution had harmful bad values."
                       : "No Python execution was recorded."}
                   </span>
                 )}

@@ -34,16 +34,16 @@ export function GradientFlow() {
         <button aria-pressed={what.value === "weights"} onClick={() => (what.value = "weights")}>
           weights
         </button>{" "}
-        <span class="dim">L2 norm by step; × marks steps that held NaN or infinity</span>{" "}
+        <span class="dim">L2 norm by step; × marks steps with NaN or infinity</span>{" "}
         <button onClick={() => canvas.current && void savePng(canvas.current, what.value)}>PNG</button>
       </p>
-      <Show loaded={loaded} empty="Norms of gradients over the steps appear here.">
+      <Show loaded={loaded} empty="Gradient norms over the steps appear here.">
         {(data) => {
           const curves = data[what.value];
           if (!curves.length)
             return (
               <div class="empty">
-                No gradient was recorded. They are found where the program takes a gradient:{" "}
+                No gradient was recorded. Gradients appear where the program takes them, with{" "}
                 <code>tf.GradientTape</code>, <code>model.fit</code> or <code>tf.gradients</code>.
               </div>
             );

@@ -143,7 +143,7 @@ export function Grid() {
         onKeyDown={pressed}
       >
         <div class="grid-head" role="row" style={{ gridTemplateColumns: tracks }}>
-          <Heading title="#" sort="seq" hint="the event's number, as the terminal tells it" kind="right" />
+          <Heading title="#" sort="seq" hint="the event's number, as in the terminal" kind="right" />
           <Heading title="tensor" sort="name" hint="the op's name and which output" kind="" />
           {columns.map((column) => (
             <Heading key={column.title} {...column} />

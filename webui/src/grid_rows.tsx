@@ -74,7 +74,7 @@ function Health({ group }: { group: Group }) {
         </span>
       )}
       {group.benign > 0 && (
-        <span class="tag" title={`${plural(group.benign, "tensor")} with NaN or infinity that did no harm`}>
+        <span class="tag" title={`${plural(group.benign, "tensor")} with harmless NaN or infinity`}>
           ○ {count(group.benign)} benign
         </span>
       )}

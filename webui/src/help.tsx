@@ -9,7 +9,7 @@ const COLOURS = [
   ["zero", "0", "exactly zero"],
   ["negative", "−", "finite and negative"],
   ["positive", "+", "finite and positive"],
-  ["benign", "○", "NaN or infinity that did no harm, such as a mask"],
+  ["benign", "○", "harmless NaN or infinity, such as a mask"],
 ] as const;
 
 const FILTERS = [
@@ -60,7 +60,7 @@ export function Help() {
               </div>
             ))}
           </dl>
-          <h3>Colours, and the signs beside them</h3>
+          <h3>Colours and signs</h3>
           <dl class="keys">
             {COLOURS.map(([name, sign, meaning]) => (
               <div key={name}>

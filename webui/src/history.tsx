@@ -42,7 +42,7 @@ export function HistoryPlot() {
   return (
     <Show
       loaded={loaded}
-      empty="Choose a tensor: here is how its numbers went over the steps. Keep it, choose another one, and both are drawn."
+      empty="Choose a tensor to see its numbers over the steps. Keep it, choose another, and both are drawn."
     >
       {(data) => (
         <div class="history">

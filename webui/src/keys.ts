@@ -38,29 +38,29 @@ function fill(): void {
 }
 
 export const KEYS: Key[] = [
-  { keys: ["?"], meaning: "this sheet", act: () => (opened.value = "help") },
+  { keys: ["?"], meaning: "this help", act: () => (opened.value = "help") },
   {
     keys: ["Ctrl+K", "⌘K", ":"],
-    meaning: "search ops, files and steps; run a command of the shell",
+    meaning: "search ops, files and steps; run a shell command",
     act: () => (opened.value = "palette"),
   },
   {
     keys: ["v"],
-    meaning: "to the verdict: where bad values began",
+    meaning: "go to where bad values began",
     act: () => document.querySelector<HTMLElement>(".verdict .said a")?.click(),
   },
   { keys: ["["], meaning: "one step back", act: () => stepBy(-1) },
   { keys: ["]"], meaning: "one step forward", act: () => stepBy(1) },
   { keys: ["/"], meaning: "filter the tensors", act: () => document.getElementById("filter")?.focus() },
-  { keys: ["g"], meaning: "go to an event in the table of tensors", act: () => document.getElementById("go-to-event")?.focus() },
-  { keys: ["n"], meaning: "to the next pane", act: () => focusPane(1) },
-  { keys: ["p"], meaning: "to the pane before", act: () => focusPane(-1) },
+  { keys: ["g"], meaning: "go to an event in the tensor table", act: () => document.getElementById("go-to-event")?.focus() },
+  { keys: ["n"], meaning: "go to the next pane", act: () => focusPane(1) },
+  { keys: ["p"], meaning: "go to the previous pane", act: () => focusPane(-1) },
   ...PANES.map((id, at) => ({
     keys: [String(at + 1)],
-    meaning: `to the pane ${{ centre: "source, gradients, comparison or shell", side: "tensor, history or lineage", structure: "graph", tensors: "graph executions" }[id] ?? id}`,
+    meaning: `go to the pane ${{ centre: "source, gradients, comparison or shell", side: "tensor, history or lineage", structure: "graph", tensors: "graph executions" }[id] ?? id}`,
     act: () => focusInto(document.getElementById(`pane-${id}`)),
   })),
-  { keys: ["f"], meaning: "the pane fills the window; again: all panes", act: fill },
+  { keys: ["f"], meaning: "fill the window with this pane; again for all panes", act: fill },
   { keys: ["d"], meaning: "light or dark", act: nextTheme },
   { keys: ["Esc"], meaning: "close; back to all panes", act: () => go({ full: "" }, true) },
 ];
@@ -69,7 +69,7 @@ export const KEYS: Key[] = [
 export const LOCAL_KEYS = [
   ["tensors", "↑ ↓ PageUp PageDown Home End move, Enter chooses; → ← unfold and fold a group"],
   ["steps", "← → choose a step; w s zoom, a d move, Home shows all"],
-  ["executions", "← → choose, Enter shows it"],
+  ["executions", "← → choose, Enter shows"],
   ["borders between panes", "arrow keys resize"],
   ["tabs", "← →"],
 ] as const;

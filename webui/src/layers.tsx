@@ -30,7 +30,7 @@ export function Layers() {
             <Tree layers={data.layers} curves={curves} />
           ) : (
             <div class="empty">
-              No layers: nothing was computed inside a scope, as Keras layers and <code>tf.name_scope</code> make them,
+              No layers: nothing was computed inside a scope (Keras layers and <code>tf.name_scope</code> make scopes),
               and no gradient was taken.
             </div>
           )
@@ -127,7 +127,7 @@ function Tree({ layers, curves }: { layers: Layer[]; curves: CurveOfSteps[] }) {
               class="name"
               {...about([ofScope(layer.name)])}
               aria-pressed={isOnly}
-              title={`${layer.name}: ${count(layer.rows)} tensors of ${count(layer.ops)} ops, from ${number(fromWire(layer.min))} to ${number(fromWire(layer.max))}; click: only these`}
+              title={`${layer.name}: ${count(layer.rows)} tensors of ${count(layer.ops)} ops, from ${number(fromWire(layer.min))} to ${number(fromWire(layer.max))}; click to show only these`}
               onClick={() => go({ ...(isOnly ? { where: "", made: "" } : filter), only: false, within: null })}
             >
               <span class="clip end"><bdi>{short}</bdi></span>
@@ -156,7 +156,7 @@ function BadTag({ layer }: { layer: Layer }) {
   return (
     <button
       class={`tag ${harmful ? "bad" : "benign"}`}
-      title={`${plural(harmful || layer.bad, "tensor")} with NaN or infinity${harmful ? "" : " that did no harm"}; click: the first of them`}
+      title={`${plural(harmful || layer.bad, "tensor")} with NaN or infinity${harmful ? "" : ", harmless"}; click for the first one`}
       onClick={() => go({ ...NOTHING, seq: layer.first_bad_seq, where: "", only: false })}
     >
       {harmful ? "●" : "○"} {count(harmful || layer.bad)}

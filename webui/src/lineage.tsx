@@ -19,10 +19,10 @@ export function LineagePane() {
   return (
     <Show
       loaded={loaded}
-      empty="Choose a tensor: the way its value came is shown here, back to where bad values began, or to what entered the program."
+      empty="Choose a tensor to see where its value came from, back to where bad values began or to what entered the program."
     >
       {(way) => (
-        <ol class="list way" aria-label="The way back, the chosen tensor first">
+        <ol class="list way" aria-label="Where it came from, the chosen tensor first">
           {way.stops.map((stop, at) => {
             const to: Partial<View> = {
               ...NOTHING,

@@ -24,9 +24,9 @@ const COMMANDS: [string, string][] = [
   ["lt -f has_inf_or_nan", "bad tensors of the chosen step"],
   ["alerts", "all alerts"],
   ["steps", "the steps"],
-  ["health", "rules about training"],
+  ["health", "is training healthy?"],
   ["grad", "gradients by layer"],
-  ["help", "all commands of the shell"],
+  ["help", "all shell commands"],
 ];
 const MOST = 40;
 
@@ -146,7 +146,7 @@ export function Palette() {
         aria-controls="palette-items"
         aria-activedescendant={items.length ? `item-${chosen}` : undefined}
         aria-label="Search or command"
-        placeholder="an op, a tensor, a file, a step … or > and a command of the shell"
+        placeholder="an op, a tensor, a file, a step … or > and a shell command"
         value={query.value}
         spellcheck={false}
         autocomplete="off"
@@ -172,7 +172,7 @@ export function Palette() {
           </li>
         ))}
         {!items.length && (
-          <li class="empty">Nothing fits. A filter of the table searches all tensors; "&gt; lt" lists them.</li>
+          <li class="empty">No match. To search all tensors, filter the table; "&gt; lt" lists them.</li>
         )}
       </ul>
     </dialog>

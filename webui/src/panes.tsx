@@ -148,7 +148,7 @@ export function Splitter({ before, after, isUpright }: { before: string; after: 
       tabIndex={0}
       aria-orientation={isUpright ? "vertical" : "horizontal"}
       aria-label={`Border between ${before} and ${after}`}
-      title="Drag, or arrow keys; double click forgets all sizes"
+      title="Drag or use the arrow keys; double-click to reset all sizes"
       onPointerDown={drag}
       onKeyDown={pressed}
       onDblClick={() => (sizes.value = {})}

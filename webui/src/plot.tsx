@@ -140,7 +140,7 @@ export function Plot({ title, curves, step, isLog, hasBand, onStep }: Props) {
               {curve.name}
               {chosen && <b>{chosen.bad ? `bad ×${count(chosen.bad)}` : number(chosen.value)}</b>}
               {curve.onRemove && (
-                <button class="icon" aria-label={`Take ${curve.name} out of the plot`} onClick={curve.onRemove}>
+                <button class="icon" aria-label={`Remove ${curve.name} from the plot`} onClick={curve.onRemove}>
                   ×
                 </button>
               )}

@@ -43,7 +43,7 @@ export function Scrollbar({ top, track, onMove }: { top: number; track: Track; o
       aria-valuemin={0}
       aria-valuemax={Math.max(0, track.rows - track.visible)}
       aria-valuenow={top}
-      title="Pink: rows with NaN or infinity that did harm"
+      title="Pink: rows with harmful NaN or infinity"
       onPointerDown={drag}
     >
       <canvas ref={map} aria-hidden="true" />

@@ -15,10 +15,10 @@ export function linkTo(home: string, hash: string, { token }: Link): string {
 }
 
 function whoMay({ token, is_local: isLocal }: Link): string {
-  if (!token) return "Whoever can open this server can follow it.";
+  if (!token) return "Anyone who can reach this server can open it.";
   return isLocal
-    ? "It has the token in it: whoever has the link can follow it, in any browser on this machine, or through a forwarded port."
-    : "It has the token in it: whoever has the link and can reach this machine can read the traces.";
+    ? "It contains the token: anyone with the link can open it, in any browser on this machine or through a forwarded port."
+    : "It contains the token: anyone with the link who can reach this machine can read the traces.";
 }
 
 export function Share() {

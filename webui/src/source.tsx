@@ -55,7 +55,7 @@ export function Source() {
     <Show
       loaded={loaded}
       empty={
-        <p>The line that made what you choose is shown here. Choose a tensor, a frame of its stack, or a file above.</p>
+        <p>The line that created what you choose appears here. Choose a tensor, a stack frame, or a file above.</p>
       }
     >
       {(data) =>
@@ -73,7 +73,7 @@ function Unkept({ data, chosen }: { data: SourceText; chosen: number | null }) {
     <>
       <p class="facts dim">
         {at}: only the text of your own files is kept in a trace
-        {made.length ? `; ${plural(made.length, "line")} of this one made ops` : ""}.
+        {made.length ? `; ${plural(made.length, "line")} of this one created ops` : ""}.
       </p>
       <Lines file={data.file} lines={made} chosen={chosen} />
     </>
@@ -89,7 +89,7 @@ function Lines({ file, lines, chosen }: { file: string; lines: SourceLine[]; cho
       {lines.map((line) => {
         const isChosen = line.line === chosen;
         const health = line.bad > line.benign ? "bad" : line.bad ? "benign" : "";
-        const said = { bad: "bad values", benign: "bad values that did no harm", "": "" }[health];
+        const said = { bad: "bad values", benign: "harmless bad values", "": "" }[health];
         return (
           <div
             key={line.line}
@@ -102,7 +102,7 @@ function Lines({ file, lines, chosen }: { file: string; lines: SourceLine[]; cho
             <span class="gutter">
               {line.ops.length > 0 ? (
                 <button
-                  title={`${count(line.ops.length)} ops were made here${said && `, some with ${said}`}; click to list them`}
+                  title={`${count(line.ops.length)} ops were created here${said && `, some with ${said}`}; click to list them`}
                   aria-label={`line ${line.line}: ${line.ops.length} ops${said && `, ${said}`}`}
                   aria-expanded={isChosen}
                   onClick={() => go({ file, line: isChosen ? null : line.line })}
@@ -132,7 +132,7 @@ function Ops({ line, file }: { line: SourceLine; file: string }) {
         <button
           key={type}
           class="tag"
-          title={`The tensors of ${type} that this line made`}
+          title={`The tensors of ${type} that this line created`}
           onClick={() => go({ made, where: `op == ${JSON.stringify(type)}`, only: false })}
         >
           {type}
@@ -142,7 +142,7 @@ function Ops({ line, file }: { line: SourceLine; file: string }) {
       <button
         class="tag"
         aria-pressed={viewed.made.value === made}
-        title="Only the tensors that this line made, in the table"
+        title="Show only this line's tensors in the table"
         onClick={() => go({ made: viewed.made.value === made ? "" : made, where: "", only: false })}
       >
         its {plural(line.rows, "tensor")}

@@ -45,10 +45,10 @@ export function StackTrace() {
       {frames.length === 0 ? (
         <Empty>
           {isNothing
-            ? "Choose a tensor, an op or an execution: here comes the code that made it, innermost line first."
+            ? "Choose a tensor, an op or an execution to see the code that created it, innermost line first."
             : tensor.value.isLoading || op.value.isLoading || execution.value.isLoading
               ? "loading …"
-              : "No stack was kept for this one. Imported dumps may come without."}
+              : "No stack was kept for this one. Imported dumps may lack them."}
         </Empty>
       ) : (
         <ol class="list frames" aria-label="Frames, innermost first">

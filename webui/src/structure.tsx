@@ -41,8 +41,8 @@ function sign(health: Health): string {
 }
 
 function tell(health: Health): string {
-  if (!health.rows) return "no tensor of it was recorded";
-  const harm = health.bad === health.benign ? " that did no harm" : "";
+  if (!health.rows) return "none of its tensors was recorded";
+  const harm = health.bad === health.benign ? ", harmless" : "";
   const bad = health.bad ? `, ${count(health.bad)} with NaN or infinity${harm}` : "";
   return `${plural(health.rows, "tensor")}${bad}, from ${number(fromWire(health.min))} to ${number(fromWire(health.max))}`;
 }
@@ -58,7 +58,7 @@ function Near() {
   return (
     <Show
       loaded={op.value}
-      empty="Choose a tensor or an op: its inputs stand above it, what consumes it below. Click one to walk on."
+      empty="Choose a tensor or an op: its inputs are above it, what reads it below. Click one to go there."
     >
       {(data) => <Neighbours data={data} />}
     </Show>
@@ -156,13 +156,13 @@ function OpFactsLine({ data }: { data: OpDetail }) {
         </a>
       )}{" "}
       <button
-        title="Only the tensors of this op in the table"
+        title="Show only this op's tensors in the table"
         onClick={() => go({ where: `name == ${JSON.stringify(data.name)}`, only: false })}
       >
         its tensors
       </button>{" "}
       <button
-        title="Where this op is in the whole graph"
+        title="Show this op in the whole graph"
         onClick={() =>
           go({ structure: "whole", graph: data.graph, scope: data.name.split("/").slice(0, -1).join("/") })
         }
@@ -182,7 +182,7 @@ function WholeActions() {
   return (
     <select
       aria-label="Colour by"
-      title="What the colour of a scope says"
+      title="What the colours of scopes mean"
       value={viewed.colour.value}
       onChange={(event) => go({ colour: event.currentTarget.value }, true)}
     >
@@ -273,7 +273,7 @@ function InScope({ graph }: { graph: number }) {
   return (
     <Show loaded={loaded}>
       {(data) => {
-        if (!data.things.length) return <div class="empty">Nothing is in this scope.</div>;
+        if (!data.things.length) return <div class="empty">This scope is empty.</div>;
         const shown = data.things.slice(0, MOST_DRAWN);
         const tint = tints(shown, viewed.colour.value);
         const nodes = shown.map((thing, at) => drawnThing(thing, at, graph, tint(thing)));

@@ -49,15 +49,15 @@ function Actions() {
   return (
     <>
       {isGrouped.value ? (
-        <a class="button" href={groupsAddress()} download title="All groups with their counts and ranges as CSV">
+        <a class="button" href={groupsAddress()} download title="All groups, with their counts and ranges, as CSV">
           groups CSV
         </a>
       ) : (
-        <a class="button" href={exportAddress("csv")} download title="All rows of this filter as CSV">
+        <a class="button" href={exportAddress("csv")} download title="All rows that pass the filter, as CSV">
           CSV
         </a>
       )}
-      <a class="button" href={exportAddress("parquet")} download title="All rows of this filter as Parquet">
+      <a class="button" href={exportAddress("parquet")} download title="All rows that pass the filter, as Parquet">
         Parquet
       </a>
     </>
@@ -81,7 +81,7 @@ function Filter() {
   return (
     <div class="filter">
       <label class="hidden" for="filter">
-        Filter of tensors
+        Filter the tensors
       </label>
       <input
         id="filter"
@@ -98,7 +98,7 @@ function Filter() {
       />
       <button
         aria-pressed={where.trim() === "bad"}
-        title="Only tensors that hold NaN or infinity"
+        title="Only tensors with NaN or infinity"
         onClick={() => commit(where.trim() === "bad" ? "" : "bad")}
       >
         bad
@@ -114,18 +114,18 @@ function Filter() {
         </button>
       )}
       {made && (
-        <button aria-pressed title={`Only what ${made} made; click: all`} onClick={() => go({ made: "" })}>
+        <button aria-pressed title={`Only tensors created at ${made}; click to show all`} onClick={() => go({ made: "" })}>
           {fileName(made)} ×
         </button>
       )}
       {within !== null && (
-        <button aria-pressed title="Only what this execution computed; click: all" onClick={() => go({ within: null })}>
+        <button aria-pressed title="Only what this execution computed; click to show all" onClick={() => go({ within: null })}>
           {runOf(within) === null ? `execution ${count(within)}` : `run ${count(runOf(within))}`} ×
         </button>
       )}
       <button
         disabled={!where && !only && !sort && !made && within === null && !isGrouped.value}
-        title="Show all rows, as they came"
+        title="Show all rows in their original order"
         onClick={() => {
           typed.value = null;
           go({ where: "", only: false, sort: "", desc: false, made: "", within: null, group: "", open: "" });
@@ -154,7 +154,7 @@ function GroupBy() {
       </label>
       <select
         id="group"
-        title="Group the rows: each group has its count, its bad values and its range, and unfolds"
+        title="Group the rows; each group shows its count, bad values and range, and can be unfolded"
         value={viewed.group.value}
         onChange={(event) => go({ group: event.currentTarget.value, open: "" })}
       >

@@ -145,7 +145,7 @@ const COLUMNS: TableColumn[] = [
   {
     title: "op",
     sort: "type",
-    hint: "the type of the op that made it",
+    hint: "the type of the op that computed it",
     width: "minmax(64px, 0.6fr)",
     kind: "clip",
     least: 800,
@@ -190,8 +190,8 @@ const COLUMNS: TableColumn[] = [
     cell: infinite,
     ofGroup: (group) => numbered(group.inf, "elements are infinite"),
   },
-  measured("min", "the least finite element", 0, (group) => extreme(group.min)),
-  measured("max", "the greatest finite element", 0, (group) => extreme(group.max)),
+  measured("min", "the smallest finite element", 0, (group) => extreme(group.min)),
+  measured("max", "the largest finite element", 0, (group) => extreme(group.max)),
   measured("mean", "of the finite elements", 820),
   measured("std", "standard deviation of the finite elements", 980),
 ];

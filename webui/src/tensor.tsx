@@ -16,7 +16,7 @@ export function TensorPane() {
   return (
     <Show
       loaded={tensor.value}
-      empty="Choose a tensor in the table, in the graph or in the verdict: here are its numbers, and its elements where they were kept."
+      empty="Choose a tensor in the table, the graph or the verdict to see its numbers, and its elements if they were kept."
     >
       {(data) => (
         <div class="tensor">
@@ -117,7 +117,7 @@ function Elements({ data }: { data: TensorDetail }) {
   if (!data.kept) {
     return (
       <p class="empty">
-        Its elements were not kept, only these numbers. Kept are: where bad values began, and what is asked for with{" "}
+        Its elements were not kept, only these numbers. Elements are kept where bad values began; to keep more, use{" "}
         <code>tdbg run --mode full</code> or <code>tdbg.watch</code>.
       </p>
     );

@@ -51,7 +51,7 @@ export function drawLoss(
   if (!points || !areKept) {
     context.fillStyle = colour("--dim");
     context.font = "11px system-ui, sans-serif";
-    const why = losses.length ? "the loss has no numbers: record with --mode numerics" : "no loss was recognised";
+    const why = losses.length ? "the loss has no numbers; record with --mode numerics" : "no loss was found";
     context.fillText(isAwaited ? "looking for the loss …" : why, LEFT + 4, 28);
     return;
   }

@@ -16,7 +16,7 @@ export function Top() {
       <a
         class="brand"
         href="#"
-        title="tdbg: back to the beginning"
+        title="tdbg: back to the start"
         onClick={(event) => {
           event.preventDefault();
           go({ ...START, trace: viewed.trace.value });
@@ -27,7 +27,7 @@ export function Top() {
       <Chosen />
       {data && data.processes.length > 1 && <Processes />}
       {data?.live && (
-        <span class="live" title="The program still runs; the page follows it">
+        <span class="live" title="The program is still running; the page follows it">
           live
         </span>
       )}
@@ -131,7 +131,7 @@ function MomentSlider() {
       />
       <button
         class="icon"
-        aria-label={`${word} before`}
+        aria-label={`previous ${word}`}
         title="["
         disabled={chosen !== null && chosen <= first}
         onClick={() => stepBy(-1)}

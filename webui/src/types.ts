@@ -70,7 +70,7 @@ export interface Tensor extends Numbers {
   type: string;
   phase: string;
   dtype: string;
-  shape: string; // as JSON; empty when it is not known
+  shape: string; // as JSON; empty if unknown
   flags: number;
   bad: boolean;
   kept: boolean;
@@ -112,7 +112,7 @@ export interface Link {
   graph: number;
   step: number;
   execution: number;
-  is_hidden: boolean; // an op of the forward pass, whose trouble only the gradient shows
+  is_hidden: boolean; // an op of the forward pass whose trouble shows only in the gradient
   file: string | null;
   line: number | null;
   inputs: { index: number; op: number; seq: number | null; text: string; file: string | null; line: number | null }[];

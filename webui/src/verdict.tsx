@@ -45,10 +45,10 @@ function Waiting({ isLoading }: { isLoading: boolean }) {
       <h1>{isLoading ? "Looking for where it began …" : "No trace is chosen"}</h1>
       <p class="dim">
         {bad === undefined
-          ? "The rest of the page works meanwhile."
+          ? "You can use the rest of the page meanwhile."
           : bad
             ? `${plural(bad, "tensor")} ${bad === 1 ? "holds" : "hold"} NaN or infinity.`
-            : "No recorded tensor holds NaN or infinity; what is left to ask is whether training is healthy."}
+            : "No recorded tensor holds NaN or infinity; checking whether training is healthy."}
       </p>
     </>
   );
@@ -106,7 +106,7 @@ function Said({ verdict }: { verdict: Verdict }) {
       <h1>
         <span class="mark">{isClean && !results.length ? "✓" : "?"}</span>{" "}
         {!isClean
-          ? (verdict.lines[0]?.replace(/^tdbg: /, "") ?? "Nothing was looked at")
+          ? (verdict.lines[0]?.replace(/^tdbg: /, "") ?? "Nothing was checked")
           : results.length
             ? `No NaN in ${looked}, but infinity in a result that no op read`
             : `No bad values in ${looked}`}
@@ -114,8 +114,8 @@ function Said({ verdict }: { verdict: Verdict }) {
       <Places said="result" places={results} />
       {isClean && !results.length && (
         <p class="dim">
-          Every recorded tensor was looked at for NaN and infinity
-          {harmless.length ? `; ${plural(harmless.length, "place")} had some that did no harm, see the alerts` : ""}.
+          Every recorded tensor was checked for NaN and infinity
+          {harmless.length ? `; ${plural(harmless.length, "place")} had harmless ones, see the alerts` : ""}.
           Below: all of them, with their numbers, lines and graphs.
         </p>
       )}
@@ -157,7 +157,7 @@ function notAsked({ rules_asked: asked, rules_not_asked: skipped }: Verdict): st
   for (const [rule, why] of Object.entries(skipped))
     if (!asked.includes(rule)) (rules[why.replace(/; it needs.*/, "")] ??= []).push(inWords(rule));
   return Object.entries(rules).map(([why, names]) =>
-    asked.length ? `not asked, ${why}: ${names.join(", ")}` : `Whether training is healthy was not asked: ${why}`,
+    asked.length ? `not checked, ${why}: ${names.join(", ")}` : `Training health was not checked: ${why}`,
   );
 }
 
@@ -217,7 +217,7 @@ function Unhealthy({ alerts, verdict }: { alerts: HealthAlert[]; verdict: Verdic
       </p>
       {second && (
         <p class="dim clip" title={second.text}>
-          {alerts.length > 2 ? `${plural(alerts.length - 1, "more alert")} on the left, the next: ` : "also: "}
+          {alerts.length > 2 ? `${plural(alerts.length - 1, "more alert")} on the left, next: ` : "also: "}
           {second.text}
         </p>
       )}
@@ -321,7 +321,7 @@ function BadCounts({ origin }: { origin: Origin }) {
 function Reached({ reached }: { reached: Link["reached"] }) {
   const to: Partial<View> = { where: reached.tensors, only: false, made: "", within: null };
   return (
-    <a href={hashOf(to)} onClick={follow(to)} title={`Shows them: ${reached.tensors}`}>
+    <a href={hashOf(to)} onClick={follow(to)} title={`Show them: ${reached.tensors}`}>
       {reached.text}
     </a>
   );

@@ -50,7 +50,7 @@ class Command(BaseCommand):
             print("\n".join(programs))
             return 0
         if args.name not in programs:
-            raise TdbgCommandError(f"there is no demo {args.name!r}; there are: {', '.join(programs)}")
+            raise TdbgCommandError(f"there is no demo {args.name!r}; choose one of: {', '.join(programs)}")
         program, trace = programs[args.name], f"tdbg-demo-{args.name}.tdbg"
         print(f"$ tdbg run -o {trace} {program}", flush=True)
         command = [sys.executable, "-m", "tdbg", "run", "--force", "-o", trace, program]

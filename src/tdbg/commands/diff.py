@@ -18,7 +18,7 @@ class Command(commands.BaseCommand):
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         parser.add_argument("a", metavar="A", help="a trace")
-        parser.add_argument("b", metavar="B", help="another one")
+        parser.add_argument("b", metavar="B", help="the trace to compare it with")
         parser.add_argument(
             "--exact", action="store_true", help="compare bit by bit: rounding counts as a difference too"
         )

@@ -36,7 +36,7 @@ class Command(BaseCommand):
             os.rename(part, output)
         except OSError as error:
             raise TdbgError(
-                f"this cannot be written: {error.strerror or error}; free some space or name another place: {output}"
+                f"cannot write here ({error.strerror or error}); free some space or choose another place: {output}"
             ) from error
         finally:
             _remove(part)
@@ -51,9 +51,9 @@ def _check(output: Path, form: Format, force: bool) -> None:
     if not os.path.lexists(output) or (output.is_dir() and not any(output.iterdir())):
         return
     if not force:
-        raise TdbgCommandError(f"this exists already and is not overwritten without --force: {output}")
+        raise TdbgCommandError(f"this already exists; to overwrite it, add --force: {output}")
     if output.is_dir() != form.is_folder or (form.is_folder and not _is_export(output)):
-        raise TdbgCommandError(f"--force overwrites exports only, and this is not one; remove it yourself: {output}")
+        raise TdbgCommandError(f"--force only overwrites exports, and this is not one; remove it yourself: {output}")
 
 
 def _is_export(folder: Path) -> bool:

@@ -31,9 +31,9 @@ def _write_debug_events(trace: Trace, output: Path) -> list[str]:
         where = f"{process.name}: " if several else ""
         lines.append(f"{where}{done.executions:,} executions and {done.traces:,} graph execution traces")
         if done.left_out:
-            lines.append(f"{where}{done.left_out:,} tensors have no place there: values that came in, kept inputs")
+            lines.append(f"{where}{done.left_out:,} tensors do not fit this format: values that came in, kept inputs")
     if several:
-        lines.append("TensorFlow reads one process from a folder, so each has its own in it")
+        lines.append("TensorFlow reads one process per folder, so each process has a folder of its own inside")
     return lines
 
 
@@ -47,7 +47,9 @@ def _write_dumps(trace: Trace, output: Path) -> list[str]:
         where = f"{process.name}: " if several else ""
         lines.append(f"{where}{done.runs:,} runs and {done.tensors:,} dumps")
         if done.left_out:
-            lines.append(f"{where}{done.left_out:,} tensors have no place there: eager ones, inner graphs, kept inputs")
+            lines.append(
+                f"{where}{done.left_out:,} tensors do not fit this format: eager ones, inner graphs, kept inputs"
+            )
     return lines
 
 

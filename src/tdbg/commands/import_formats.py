@@ -98,7 +98,7 @@ def cached_import(path: Path, keep_values: bool = False) -> Path | None:
         _fill(known, path, trace, keep_values)
         print(f"tdbg: imported {path} ({known.name}) into {trace}", file=sys.stderr)
     else:
-        print(f"tdbg: {path} was imported before into {trace}", file=sys.stderr)
+        print(f"tdbg: {path} was already imported into {trace}", file=sys.stderr)
     return trace
 
 
@@ -106,7 +106,9 @@ def _fill(known: Format, path: Path, trace: Path, keep_values: bool) -> None:
     try:
         trace.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise TdbgError(f"the cache cannot be made: {error.strerror}; set XDG_CACHE_HOME: {trace.parent}") from error
+        raise TdbgError(
+            f"cannot create the cache folder ({error.strerror}); set XDG_CACHE_HOME: {trace.parent}"
+        ) from error
     for older in trace.parent.glob(f"{path.resolve().name}-{_place(path)}-*.tdbg"):
         if older.name.endswith(_WITH_VALUES) == keep_values:
             shutil.rmtree(older, ignore_errors=True)  # of the same folder before it changed

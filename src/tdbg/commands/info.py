@@ -118,8 +118,8 @@ def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("alerts", _alerts(facts)),
         ("values", f"{rows['values']:,} kept whole ({size(facts['value_bytes'])})"),
         ("executions", f"{rows['executions']:,}"),
-        ("graphs", f"{rows['graphs']:,}, of them callable {rows['functions']:,}; ops {rows['ops']:,}"),
-        ("sources", f"{rows['sources']:,}; lines in stacks {rows['frames']:,}"),
+        ("graphs", f"{rows['graphs']:,} ({rows['functions']:,} callable); {rows['ops']:,} ops"),
+        ("sources", f"{rows['sources']:,}; {rows['frames']:,} lines in stacks"),
     ]
     return lines + _sentences("left out", _left_out(facts)) + _sentences("problems", facts["problems"])
 
@@ -163,8 +163,12 @@ def _tensors(facts: dict[str, Any]) -> str:
 
 
 def _alerts(facts: dict[str, Any]) -> str:
-    said = {"bad_values": "outputs with bad values", "retrace": "tracings again", "shape_change": "changed shapes"}
-    return ", ".join(f"{said[kind]} {count:,}" for kind, count in facts["alerts"].items() if count) or "none"
+    said = {
+        "bad_values": "outputs with bad values",
+        "retrace": "functions traced again",
+        "shape_change": "changed shapes",
+    }
+    return ", ".join(f"{said[kind]}: {count:,}" for kind, count in facts["alerts"].items() if count) or "none"
 
 
 def _left_out(facts: dict[str, Any]) -> list[str]:
@@ -175,7 +179,7 @@ def _left_out(facts: dict[str, Any]) -> list[str]:
             found.append(f"{process['dropped']:,} events were dropped by process {process['pid']}")
         if process["values_dropped"] and "values_dropped" not in noted:
             found.append(f"{process['values_dropped']:,} full values were not kept by process {process['pid']}")
-        found += [f"{count:,} faults of tdbg while {doing}" for doing, count in process["faults"].items()]
+        found += [f"{count:,} internal errors of tdbg while {doing}" for doing, count in process["faults"].items()]
     return found
 
 

@@ -153,7 +153,7 @@ def find_program(words: Sequence[str]) -> Program:
 
 def _standard_input(args: Sequence[str]) -> Program:
     if sys.stdin is None or sys.stdin.isatty():
-        raise TdbgCommandError("'-' reads a program from a pipe; name a script instead: tdbg run train.py")
+        raise TdbgCommandError("'-' reads a program from a pipe; to run a script, name it: tdbg run train.py")
     source = sys.stdin.buffer.read()
     return Code(source, "<stdin>", ["-", *args], ["-", *args], __file__="<stdin>", __cached__=None)
 

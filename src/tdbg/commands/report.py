@@ -27,13 +27,13 @@ class Command(BaseCommand):
         trace = open_trace(args.trace)
         output = Path(args.output) if args.output else Path(f"{trace.path.absolute().name.removesuffix('.tdbg')}.html")
         if os.path.lexists(output) and not args.force:
-            raise TdbgCommandError(f"this exists already and is not overwritten without --force: {output}")
+            raise TdbgCommandError(f"this already exists; to overwrite it, add --force: {output}")
         if output.is_dir():
             raise TdbgCommandError(f"this is a folder; name a file with -o: {output}")
         page = build(trace)
         try:
             output.write_text(page, encoding="utf-8")
         except OSError as error:
-            raise TdbgCommandError(f"the report cannot be written: {error.strerror or error}: {output}") from error
+            raise TdbgCommandError(f"cannot write the report ({error.strerror or error}): {output}") from error
         print(output)
         return 0

@@ -51,11 +51,14 @@ class Command(BaseCommand):
         server = Server(Traces(paths, folders), args.host, args.port, allowed=args.allow_host)
         wanted = DEFAULT_PORT if args.port is None else args.port
         if wanted not in (0, server.port):
-            print(f"tdbg: port {wanted} is taken, so it is {server.port}", file=sys.stderr)
+            print(f"tdbg: port {wanted} is taken; using {server.port} instead", file=sys.stderr)
         if not paths and not any(_has_traces(folder) for folder in folders):
-            print("tdbg: there is no trace here yet; those that come are shown", file=sys.stderr)
+            print("tdbg: there is no trace here yet; new ones appear on the page", file=sys.stderr)
         if args.host not in LOCAL:
-            print("tdbg: other machines can reach this server; whoever has the address can read it", file=sys.stderr)
+            print(
+                "tdbg: other machines can reach this server; anyone with the address can read your traces",
+                file=sys.stderr,
+            )
         try:
             print(server.url, flush=True)
             if not args.no_browser:

@@ -56,7 +56,7 @@ def _trace_and_query(words: list[str]) -> tuple[str | None, str]:
         return None, words[0]
     if len(words) == 2:
         return words[0], words[1]
-    raise TdbgCommandError('write the query as one word, in quotes: tdbg sql [TRACE] "SELECT * FROM steps"')
+    raise TdbgCommandError('put the query in quotes: tdbg sql [TRACE] "SELECT * FROM steps"')
 
 
 def _print_table(connection: Any, query: str, names: list[str], rows: list[tuple], limit: int) -> None:

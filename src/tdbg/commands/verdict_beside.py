@@ -41,7 +41,7 @@ class VerdictBeside:
             except subprocess.TimeoutExpired:
                 return self._failed(f"stopped looking for the cause after {LONGEST:.0f} seconds")
             except BaseException as error:
-                return self._failed(f"the cause could not be looked for ({type(error).__name__}: {error})")
+                return self._failed(f"could not look for the cause ({type(error).__name__}: {error})")
 
     def _found(self) -> list[str]:
         pipe = subprocess.PIPE
@@ -59,7 +59,7 @@ class VerdictBeside:
         except ValueError:
             return self._failed(f"the search for the cause ended early ({_ending(beside.returncode, err)})")
         if "fault" in answer:
-            return self._failed(f"a fault while looking for the cause ({answer['fault']})")
+            return self._failed(f"tdbg failed while looking for the cause ({answer['fault']})")
         return list(answer["lines"])
 
     def _failed(self, what: str) -> list[str]:

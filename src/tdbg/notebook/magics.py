@@ -19,9 +19,9 @@ from tdbg.errors import TdbgError
 from tdbg.store.place import new_name
 
 _HELP = """\
-%%tdbg [FLAGS]     record this cell; below it: where bad values began, and the page
+%%tdbg [FLAGS]     record this cell, then show where bad values began, and the page
 %tdbg on [FLAGS]   record from here on
-%tdbg off          end that, and show what was found
+%tdbg off          stop recording, and show what was found
 %tdbg why [TRACE]  the verdict on a trace (without TRACE: the last one)
 %tdbg serve [TRACE]  its page, even while it is being recorded
 FLAGS are those of tdbg run, such as -o TRACE, --mode full, --ops REGEX, --steps A:B"""
@@ -115,7 +115,7 @@ class Magics:
     def _end(self, ignore: frozenset[str], quiet: bool) -> None:
         trace = recording.disable()
         if trace is None:
-            print("tdbg: nothing was recorded, for TensorFlow was not used")
+            print("tdbg: nothing was recorded, because TensorFlow was not used")
             return
         self._last = trace
         if not quiet:
@@ -132,8 +132,8 @@ class Magics:
         recording.flush()
         now = recording.current_path()
         if now is None and recording.is_recording():
-            why = "" if "tensorflow" in sys.modules else ": TensorFlow was not imported since %tdbg on"
-            raise TdbgError(f"nothing is recorded yet{why}")
+            why = "" if "tensorflow" in sys.modules else ": TensorFlow has not been imported since %tdbg on"
+            raise TdbgError(f"nothing has been recorded yet{why}")
         return now or self._last or trace_path(None)
 
 

@@ -41,7 +41,7 @@ class Output:
 
     def page(self, path: Path) -> None:
         if not self._shows_html:
-            raise TdbgError(f"a page cannot be shown here; in a terminal: tdbg serve {path}")
+            raise TdbgError(f"cannot show a page here; in a terminal, run: tdbg serve {path}")
         self._publish(f"the page of {path}", self._page(path))
 
     @property
@@ -59,7 +59,7 @@ class Output:
         where = f"#trace={traces.add(path).id}"
         note = join(
             tag("a", "open it in a tab", href=server.url + where, target="_blank", rel="noopener"),
-            " · it is there while this kernel runs; afterwards: ",
+            " · available while this kernel runs; afterwards: ",
             tag("code", f"tdbg serve {path.name}"),
         )
         frame = tag("iframe", src=server.frame_url + where, style=_FRAME, title="tdbg")

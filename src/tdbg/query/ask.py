@@ -27,7 +27,7 @@ def ask(trace: Trace, query: str, limit: int) -> tuple[duckdb.DuckDBPyConnection
     except duckdb.Error as error:
         raise TdbgCommandError(_sentence(str(error))) from error
     if connection.description is None:
-        raise TdbgCommandError('this contains no query; write one such as "SELECT * FROM steps"')
+        raise TdbgCommandError('there is no query here; write one such as "SELECT * FROM steps"')
     return connection, [column[0] for column in connection.description], fetch(connection, limit)
 
 
@@ -44,16 +44,16 @@ def _sentence(message: str) -> str:
     text = re.sub(r"^\w+ Error: ", "", " ".join(lines)).rstrip("!. ")
     missing = re.search(r'(Table with name (\S+)|[Cc]olumn(?: named)? "([^"]+)")', text)
     if missing is None:
-        return f"this query does not work: {text}"
+        return f"this query failed: {text}"
     if missing[2]:
         return f"there is no table {missing[2]!r}{_suggestion(missing[2], list(SCHEMAS))}"
     if "GROUP BY" in text:
-        return f"this query does not work: {text}"
+        return f"this query failed: {text}"
     places = {column: table for table, schema in reversed(SCHEMAS.items()) for column in schema.names}
     close = _close(missing[3], list(places))
     named = ", ".join(f"{column} (in {places[column]})" for column in close)
     hint = f"; close to it: {named}" if named else "; DESCRIBE tensors lists a table's columns"
-    return f"there is no column {missing[3]!r} in what is asked{hint}"
+    return f"there is no column {missing[3]!r} in the tables of this query{hint}"
 
 
 def _suggestion(name: str, known: list[str]) -> str:

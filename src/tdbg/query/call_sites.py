@@ -10,9 +10,11 @@ from tdbg.store.plain_files import json_object
 # They take out what a call put into an object that has no numbers of its own: Keras gets its losses so.
 _BOXES = ("OptionalGetValue", "TensorList")
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
-_APART = "it ran apart from the Session's graph: it is not to be inlined, or the Session was made before tdbg was on"
+_APART = (
+    "it ran outside the Session's graph: it is marked not to be inlined, or the Session was created before tdbg was on"
+)
 _BEFOREHAND = "TensorFlow computed it from constants, before the run"
-_NEXT = "record with --mode numerics to see where; if it is not bad there, it is made by Grappler's or XLA's rewrites"
+_NEXT = "record with --mode numerics to see where; if nothing is bad then, Grappler's or XLA's rewrites make it"
 
 
 def is_variable_after_call(op: Op) -> bool:
@@ -45,7 +47,7 @@ def began_inside(rows: Rows, program: Program, process: int, row: Row, op: Op) -
     if file and line is not None and line > 0:
         evidence.append(f"{name} is defined at {short_path(file)}:{line}")
     if any(one.graph == graph and one.type.startswith(("IteratorGetNext", "Optional")) for one in program.ops.values()):
-        evidence.append("it reads data from an iterator inside, so the data may be bad too")
+        evidence.append("it reads data from an iterator, so the data may be bad too")
     return Cause("unknown", f"began inside `{name}`; {_NEXT}", tuple(evidence))
 
 
@@ -61,13 +63,13 @@ def _inside_session(rows: Rows, program: Program, process: int, op: Op) -> Cause
     if op.type in _CALLS:
         name = f"the function `{function_name(str(about['f']))}`" if about.get("f") else f"the call {op.name}"
         why = _BEFOREHAND if is_constant else _APART
-        return Cause("unknown", f"began inside {name}, which was not looked into", (why,))
+        return Cause("unknown", f"began inside {name}, which tdbg did not look inside", (why,))
     if not is_constant:
         return None
     parts = [program.ops[part] for part, whole in program.wholes.items() if whole == op.number]
     lines = [(part.type, program.user_frame(part)) for part in parts]
     told = [f"{kind}, {short_path(frame.file)}:{frame.line}" if frame else kind for kind, frame in lines]
-    text = "began inside what TensorFlow computed from constants, before the run"
+    text = "began inside what TensorFlow computed from constants before the run"
     return Cause("unknown", f"{text}: this op or {' or '.join(told)}")
 
 

@@ -59,7 +59,7 @@ def unseen_before(rows: Rows, process: ProcessInfo, step: int) -> str:
     """Where bad values of a step may have begun without having been recorded; "" when they cannot."""
     first, _, every = process.info.get("steps") or [0, None, 1]
     if _is_cut_off(rows, process, step):
-        return f"bad values were already there at step {step}, where the ring begins; what came before is gone"
+        return f"bad values were already there at step {step}, where the ring begins; earlier steps were overwritten"
     if step <= first and first > 0:
         return f"nothing before step {first} was recorded: bad values may have begun there"
     if every > 1 and step > first:

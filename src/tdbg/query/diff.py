@@ -50,7 +50,7 @@ def compare(first: Trace, second: Trace, exact: bool = False, numbers_only: bool
         notes += [f"{name}: {note}" for note in find_coverage(trace, Rows(trace)).notes]
     compared = sum(pair.compared for pair in pairs)
     if not compared and not partings:
-        why = "; ".join(note.rstrip(".") for note in notes) or "they share no op"
+        why = "; ".join(note.rstrip(".") for note in notes) or "they have no op in common"
         raise TdbgError(f"Nothing in these traces can be compared: {why}.")
     return Diff(
         str(first.path),
@@ -318,7 +318,7 @@ class _Pair:
                 notes.append(f"{many:,} tensor{'s' if many > 1 else ''} of these steps only in {name}")
         if self._apart:
             notes.append(
-                f"{self._apart:,} tensors of datasets, which run apart, were compared only where they come out"
+                f"{self._apart:,} tensors inside datasets, which run on their own, were compared only at the output"
             )
         if self.unmeasured:
             notes.append(f"{self.unmeasured:,} tensors without numbers: only shape and bad values were compared")

@@ -106,5 +106,5 @@ def what_differs(first: Side, second: Side, difference: float, numbers_only: boo
     if first.row.is_bad != second.row.is_bad:
         return f"bad values in {'A' if first.row.is_bad else 'B'} only"
     if any(getattr(first.row, name) != getattr(second.row, name) for name in BAD):
-        return "other numbers of bad values"
+        return "counts of bad values"
     return "" if difference > 0 else "bits that no summary shows" if first.row.min is not None else ""

@@ -31,13 +31,13 @@ def _parting(diff: Diff, parting: Parting, width: int) -> list[str]:
         what = f"input {op.name}"
     name = f" ({op.name})" if op.graph >= 0 and not parting.is_input else ""
     differ = f"{parting.what} differ" if first and second else f"{parting.what}"
-    found = [f"tdbg: the runs part at step {parting.step}: {what}{name}: {differ}"]
+    found = [f"tdbg: the runs diverge at step {parting.step}: {what}{name}: {differ}"]
     found += [_cut(f" -> {_place(parting.side)}", width)]
     if first and second and _is_elsewhere(first, second):
         found.append(_cut(f"    in B: {_place(second)}", width))
     found += [f"    {letter}: {_numbers(side)}" for letter, side in (("A", first), ("B", second)) if side]
     if 0 < parting.difference < float("inf"):
-        allowed = "bits count" if diff.exact else f"rounding explains {parting.allowed:.1e}"
+        allowed = "compared bit by bit" if diff.exact else f"rounding explains up to {parting.allowed:.1e}"
         found.append(f"    relative difference {parting.difference:.1e}; {allowed}")
     before = "nothing came before it" if not diff.compared else f"before it, {diff.compared:,} tensors are the same"
     return [*found, f"    {before}"]

@@ -116,13 +116,13 @@ def _size(fact: InputFact) -> float:
 
 def _end_of_bad(case: Case) -> str:
     if case.row.is_input:
-        return "it was given to the program like this"
+        return "it came into the program like this"
     if case.op.type == "ReadVariableOp":
-        return f"the variable {case.program.variable_of(case.op)} held it already; what wrote it was not recorded"
+        return f"the variable {case.program.variable_of(case.op)} already held it; what wrote it was not recorded"
     facts = case.inputs
     if facts and not any(fact.row.is_bad for fact in facts):
-        return "it began here: what this op was given is finite"
-    return "it began here, as far as was recorded"
+        return "it began here: the inputs of this op are finite"
+    return "it began here, as far as the recording shows"
 
 
 def _end_of_good(case: Case) -> str:
@@ -131,5 +131,5 @@ def _end_of_good(case: Case) -> str:
     if case.op.type == "Const":
         return "a constant of the program"
     if case.row.is_input or case.op.type.startswith("Placeholder"):
-        return "given to the program"
-    return "what it was given:" if case.inputs else "nothing before it was recorded"
+        return "came into the program"
+    return "its inputs:" if case.inputs else "nothing before it was recorded"

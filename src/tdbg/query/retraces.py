@@ -88,7 +88,7 @@ def _one_change(name: str, old: str | None, new: str | None) -> str:
     if new is None:
         return f"argument {name} is gone (it was {old})"
     if old.startswith("<") and new.startswith("<"):
-        return f"argument {name} is another {new[1:].split(' ')[0]} object"
+        return f"argument {name} is a different {new[1:].split(' ')[0]} object"
     kind = "argument" if _is_tensor(old) or _is_tensor(new) else "python value"
     return f"{kind} {name} changed from {old} to {new}"
 

@@ -46,7 +46,7 @@ def run_info(trace: Trace, process: int, moments: Moments, moment: Moment | None
         return RunInfo(moment.title, facts=facts)
     asked = moments.asked.get(run.graph, Asked([], [], []))
     if not run.has_ended:
-        facts["state"] = "it has not ended, or the program was ended in it"
+        facts["state"] = "it has not ended, or the program was killed during it"
     error = run.error.splitlines() if run.error else []
     return RunInfo(moment.title, asked.fetches, asked.targets, asked.feeds, error, facts)
 

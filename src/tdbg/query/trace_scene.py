@@ -115,7 +115,7 @@ class TraceScene:
             inside = self._read.ops.parts_like(selection.node_pattern, selection.op_pattern)
             notes += [computed_inside(inside)] if inside else []
         if len(rowset) and not len(self._read.ops):
-            notes.append("the program ended before it could tell of its ops, so their names are not known")
+            notes.append("the program ended before its ops were written, so their names are unknown")
         notes += [f"{name} is damaged: its rows are shown without names" for name in sorted(self._pages.damaged)]
         return RowTensors(order, self._make, len(rowset), notes, selection.reverse)
 
@@ -255,11 +255,9 @@ class TraceScene:
                     if _ask(function, name, seen, self.value(seen)):
                         passing.append(position)
         if without:
-            notes.append(
-                f"{name} was not asked about {without:,} tensors whose elements were not kept (mode full keeps all)"
-            )
+            notes.append(f"{name} skipped {without:,} tensors whose elements were not kept (mode full keeps them all)")
         if untested:
-            notes.append(f"{name} was asked about the first {_MOST_TESTED:,} tensors, not about {untested:,} more")
+            notes.append(f"{name} tested only the first {_MOST_TESTED:,} tensors; {untested:,} more were not tested")
         return np.array(passing, np.int64)
 
     def _make(self, positions: np.ndarray) -> list[Seen]:

@@ -157,7 +157,7 @@ def _how_far(good: Sequence[Run], failing: Run | None) -> str:
     stood_in = sum(run.on != RECORDED for run in good)
     if stood_in:
         part = "" if stood_in == count else f"in {stood_in} of them "
-        runs += f" ({part}on {WITNESS}, for their inputs were not kept)"
+        runs += f" ({part}on {WITNESS}, because their inputs were not kept)"
     if failing is not None:
         held = f"finite in the {runs}, and " if good else ""
         what = "its inputs" if failing.on == RECORDED else failing.on

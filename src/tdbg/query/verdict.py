@@ -274,7 +274,7 @@ def _one_for_each_line(origins: list[Origin]) -> list[Origin]:
 
 
 _REASONS = {
-    "mask_fill": "infinities of a mask",
+    "mask_fill": "infinities in a mask",
     "infinite_initial_value": "an infinite initial value",
     "loss_scale_overflow": "overflow of a scaled loss, whose step is skipped by design",
     "infinite_result": "an infinity in a result that no op read",

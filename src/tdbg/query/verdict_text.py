@@ -47,7 +47,7 @@ def full_lines(verdict: Verdict, width: int = 100) -> list[str]:
     """Every origin with its evidence and fix, what did no harm, and what was not looked at."""
     lines: list[str] = []
     for number, origin in enumerate(verdict.origins, 1):
-        name = _first_name(verdict) if number == 1 else "and, on its own, bad value"
+        name = _first_name(verdict) if number == 1 else "and, separately, a bad value"
         lines += [f"tdbg: {_headline(origin, name)}", *_place(origin, width), *_story(origin), ""]
     if verdict.more_origins:
         lines += [f"    and {verdict.more_origins} more places", ""]
@@ -136,7 +136,7 @@ def _short(fix: Fix) -> list[str]:
 def _place(origin: Origin, width: int) -> list[str]:
     if origin.frame is None:
         return (
-            [_cut(f" -> op {origin.op.name} (the line that created it is not known)", width)]
+            [_cut(f" -> op {origin.op.name} (the line that created it is unknown)", width)]
             if origin.op.graph >= 0
             else []
         )

@@ -83,7 +83,7 @@ def _plots(series: Series, verdict: Verdict, process: int, processes: int) -> Ht
     wanted = _around(origin)
     found = series.histories(wanted, loss) if wanted or loss is not None else []
     histories, losses = found[: len(wanted)], found[len(wanted) :]
-    about_loss = (loss.note if loss is not None else "") or "what the gradient starts from"
+    about_loss = (loss.note if loss is not None else "") or "the value that gradients are taken of"
     figures = [*_origin_plots(origin, histories), *_training_plots(series, losses, about_loss)]
     notes = [f"process {process} of {processes}"] if processes > 1 else []
     if series.steps_per_point > 1:
@@ -91,7 +91,9 @@ def _plots(series: Series, verdict: Verdict, process: int, processes: int) -> Ht
     return join(
         tag("h2", "Over the steps"),
         tag("p", "; ".join(notes), class_="dim") if notes else None,
-        tag("div", *figures, class_="plots") if figures else tag("p", "Nothing was measured over steps.", class_="dim"),
+        tag("div", *figures, class_="plots")
+        if figures
+        else tag("p", "No numbers were recorded over steps.", class_="dim"),
     )
 
 
@@ -151,7 +153,7 @@ def _steps(alerts: pa.Table, verdict: Verdict) -> Html:
     left = len(counts) - len(shown)
     return join(
         tag("h2", "Alerts by step"),
-        tag("p", "For each tensor, function or line the step where it began; harmless ones count too.", class_="dim"),
+        tag("p", "For each tensor, function or line, the step where it began, including harmless ones.", class_="dim"),
         parts.table([("step", True), *((kind.replace("_", " "), True) for kind in kinds)], rows, is_narrow=True),
         tag("p", f"and {left:,} more steps", class_="dim") if left else None,
     )
@@ -165,9 +167,9 @@ def _coverage(verdict: Verdict) -> Html:
     coverage = verdict.coverage
     notes = [tag("li", note) for note in (*coverage.notes, *verdict.health.notes())]
     return join(
-        tag("h2", "What was looked at, and what was not"),
+        tag("h2", "What was checked, and what was not"),
         tag("p", f"{coverage.as_text()}, recorded in mode {', '.join(coverage.modes)}."),
-        tag("ul", *notes) if notes else tag("p", "Nothing was left out that the trace knows of.", class_="dim"),
+        tag("ul", *notes) if notes else tag("p", "As far as the trace tells, nothing was left out.", class_="dim"),
     )
 
 

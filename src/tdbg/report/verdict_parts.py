@@ -59,17 +59,17 @@ def clean_panel(verdict: Verdict) -> Html:
     if coverage.blind:
         return _panel("verdict", tag("h1", coverage.blind))
     if verdict.alerts:
-        said = f"No bad values in {coverage.as_text()}. What follows shows in the numbers all the same."
+        said = f"No bad values in {coverage.as_text()}. But the numbers show the following."
         count = f"{len(verdict.alerts)} alert{'s' if len(verdict.alerts) > 1 else ''}"
         return _panel(
             "verdict warned",
             tag("h1", f"Training is not healthy: {count}", class_="warn"),
             tag("p", said, class_="dim"),
         )
-    said = "Every recorded tensor was looked at for NaN and infinity"
-    said += "; what did no harm, such as a mask, is listed below." if verdict.benign else "."
+    said = "Every recorded tensor was checked for NaN and infinity"
+    said += "; harmless ones, such as a mask, are listed below." if verdict.benign else "."
     if coverage.is_partial or coverage.notes:
-        said += " Not everything was recorded: what was not is said at the end."
+        said += " Not everything was recorded; the end of this report says what is missing."
     return _panel("verdict clean", tag("h1", f"No bad values in {coverage.as_text()}"), tag("p", said, class_="dim"))
 
 
@@ -90,7 +90,7 @@ def origin_panel(origin: Origin, program: Program, is_first: bool) -> Html:
     facts.append(("event", f"#{origin.row.seq:,} of process {origin.process}"))
     return _panel(
         "verdict",
-        tag("p", "first bad value" if is_first else "and, on its own, bad value", class_="dim"),
+        tag("p", "first bad value" if is_first else "and, separately, a bad value", class_="dim"),
         tag("h1" if is_first else "h3", headline(origin), class_="bad"),
         where,
         _source(frame, program),

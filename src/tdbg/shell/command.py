@@ -39,7 +39,7 @@ class Parser(argparse.ArgumentParser):
         raise TdbgError(f"{self.prog}: {message}; type help {self.prog} for its flags")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        raise TdbgError(message or f"{self.prog} cannot be done")
+        raise TdbgError(message or f"{self.prog} failed")
 
 
 class Command:

@@ -75,7 +75,7 @@ class Engine:
                 return error(damage)
             place = traceback.extract_tb(fault.__traceback__)[-1]
             where = f"{Path(place.filename).name}:{place.lineno}"
-            return error(f"this is a fault of tdbg itself ({type(fault).__name__} in {where}): {fault}")
+            return error(f"this is a bug in tdbg ({type(fault).__name__} in {where}): {fault}")
 
     def complete(self, line: str, cursor: int | None = None) -> list[Completion]:
         """What could stand for the word under the cursor."""
@@ -140,7 +140,7 @@ class Engine:
 
     def _check_may_write(self) -> None:
         if not self.can_write:
-            raise TdbgError("files cannot be written from here; use tdbg shell")
+            raise TdbgError("cannot write files from here; use tdbg shell")
 
     def _written(self, name: str, result: Result, file: str, force: bool) -> Result:
         if result.is_error:
@@ -151,7 +151,7 @@ class Engine:
         if path.is_dir():
             raise TdbgError(f"this is a folder, not a file: {file}")
         if os.path.lexists(path) and not force:
-            raise TdbgError(f"this exists already and is not overwritten without --force: > {file} --force")
+            raise TdbgError(f"this already exists; to overwrite it, add --force: > {file} --force")
         count = 0
         try:
             with path.open("w", encoding="utf-8") as out:
@@ -159,7 +159,7 @@ class Engine:
                     out.write(line + "\n")
                     count += 1
         except OSError as problem:
-            raise TdbgError(f"the file cannot be written ({problem.strerror}): {file}") from None
+            raise TdbgError(f"cannot write the file ({problem.strerror}): {file}") from None
         said = f"{count:,} line{'s' * (count != 1)} written to {path}"
         return Result([text(said, data={"written": str(path), "lines": count})])
 

@@ -27,7 +27,7 @@ def check_arguments(function: Word, args: list[Any], keywords: dict[str, Any]) -
         raise TdbgError(f"np.{function.name}: at most {_MOST_ARGUMENTS} arguments; name the others")
     for name in keywords:
         if name in _REFUSED or (name == "shape" and "like" in function.name):
-            raise TdbgError(f"np.{function.name}: {name} cannot be given here")
+            raise TdbgError(f"np.{function.name}: {name} cannot be used here")
     if "dtype" in keywords:
         check_type(keywords["dtype"])
     may_be_text = 0 if function.name == "astype" else 1 if function.name in _WITH_OPTIONS else len(args)

@@ -92,7 +92,7 @@ def histogram(array: np.ndarray, bins: int = _BINS) -> tuple[np.ndarray, np.ndar
 
 def histogram_text(array: np.ndarray) -> Text:
     if array.dtype.kind == "c":
-        return Text([(Span("complex elements have no histogram; try one of np.abs with eval", "dim"),), ()])
+        return Text([(Span("there is no histogram of complex elements; try np.abs with eval", "dim"),), ()])
     counts, edges = histogram(array)
     if not len(counts):
         return Text([(Span("no finite elements, so no histogram", "dim"),), ()], {"counts": [], "edges": []})

@@ -40,7 +40,7 @@ def page(command: Command, block: str) -> str:
             ]
             lines.append("")
     if command.examples:
-        lines += ["## Examples", "", "| typed | what it does |", "|---|---|"]
+        lines += ["## Examples", "", "| you type | what it does |", "|---|---|"]
         lines += [f"| {_code(typed)} | {_cell(does)} |" for typed, does in command.examples]
         lines.append("")
     if block:
@@ -50,9 +50,9 @@ def page(command: Command, block: str) -> str:
 
 def index(tests: Mapping[tuple[str, str], str]) -> str:
     """The table of commands and flags, each with the test that exercises it."""
-    lines = ["# The commands of the debugger's prompt", ""]
-    lines += ["[tdbg shell](../shell.md) tells how to get there. Beside commands these can be typed:", ""]
-    lines += ["| typed | what it does |", "|---|---|", *(f"| `{sign}` | {meaning} |" for sign, meaning in SIGNS), ""]
+    lines = ["# The debugger's commands", ""]
+    lines += ["[tdbg shell](../shell.md) shows how to get there. You can type commands, and these:", ""]
+    lines += ["| you type | what it does |", "|---|---|", *(f"| `{sign}` | {meaning} |" for sign, meaning in SIGNS), ""]
     lines += ["Each command has a page of its own:", "", "| command | what it does |", "|---|---|"]
     for name, command in all_commands().items():
         words = ", ".join(f"`{word}`" for word in (name, *command.aliases))

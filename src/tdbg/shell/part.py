@@ -46,7 +46,7 @@ class Part:
         if len(indices) == len(self.shape):
             wanted = [one if one >= 0 else one + size for one, size in zip(indices, self.shape, strict=True)]
             if any(isinstance(one, int) and one != at for one, at in zip(self.taken, wanted, strict=True)):
-                raise TdbgError(f"{said} is not part of what is shown, {self.label()}")
+                raise TdbgError(f"{said} is outside what is shown, {self.label()}")
             wanted = [at for one, at in zip(self.taken, wanted, strict=True) if isinstance(one, range)]
         elif len(indices) == len(left):
             wanted = [
@@ -59,7 +59,7 @@ class Part:
                 f"{said} does not fit: this tensor has {count} dimension{'s' * (count != 1)}, shape {self.shape}"
             )
         if any(one not in kept for one, kept in zip(wanted, left, strict=True)):
-            raise TdbgError(f"{said} is not part of what is shown, {self.label()} of shape {self.shape}")
+            raise TdbgError(f"{said} is outside what is shown, {self.label()} of shape {self.shape}")
         return [kept.index(one) for one, kept in zip(wanted, left, strict=True)]
 
 

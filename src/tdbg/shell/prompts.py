@@ -24,7 +24,7 @@ _terminal = threading.RLock()  # a Session's prompt and one of --break may both 
 def make(ui_type: str = "screen", config_file_path: Any = None) -> Prompt:
     """Lines where ``readline`` is asked for, or no screen can be shown."""
     if ui_type not in UI_TYPES:
-        raise TdbgError(f"ui_type {ui_type!r} is not known; choose one of: {', '.join(UI_TYPES)}")
+        raise TdbgError(f"unknown ui_type {ui_type!r}; choose one of: {', '.join(UI_TYPES)}")
     settings = Settings.of_user(config_file_path)
     if settings.warning:
         faults.say(settings.warning)

@@ -48,7 +48,7 @@ _BUILTINS: dict[str, str] = {
 }  # fmt: skip
 _PLAIN: dict[str, Callable[[Any], Any]] = {"len": len, "float": float, "int": int, "bool": bool}
 _FEATURES = {
-    ast.Lambda: "functions of one's own", ast.ListComp: "comprehensions", ast.GeneratorExp: "comprehensions",
+    ast.Lambda: "functions of your own", ast.ListComp: "comprehensions", ast.GeneratorExp: "comprehensions",
     ast.SetComp: "comprehensions", ast.DictComp: "comprehensions", ast.NamedExpr: "assignments",
     ast.JoinedStr: "formatted texts", ast.Dict: "dictionaries", ast.Set: "sets", ast.Starred: "starred arguments",
     ast.Await: "await", ast.Yield: "yield",
@@ -64,7 +64,7 @@ def evaluate(text: str, names: Mapping[str, Any] | None = None) -> Any:
     except SyntaxError as error:
         raise TdbgError(f"this is not an expression: {error.msg}; write one such as np.max(`x:0`) / 2") from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise TdbgError("this expression cannot be read: it is nested too deeply or holds a zero byte") from error
+        raise TdbgError("this expression cannot be read: it is nested too deeply or contains a zero byte") from error
     evaluator = _Evaluator({name: _read_only(value) for name, value in (names or {}).items()})
     try:
         with np.errstate(all="ignore"):
@@ -77,7 +77,7 @@ def evaluate(text: str, names: Mapping[str, Any] | None = None) -> Any:
         raise TdbgError("there is not enough memory for this; use a slice of the tensor") from error
     except Exception as error:  # whatever numpy says of shapes, types and values
         said = " ".join(str(error).split()) or type(error).__name__
-        raise TdbgError(f"this cannot be computed: {said}") from error
+        raise TdbgError(f"cannot compute this: {said}") from error
     if isinstance(found, Word | LinearAlgebra | type):
         raise TdbgError("this is a function; call it with an argument, as in np.sum(`x:0`)")
     return found
@@ -242,7 +242,7 @@ def _word(look_up: Callable[[str], Any], name: str, of: str) -> Any:
 def _near(name: str) -> str:
     known = [*numpy_words.names(), *numpy_words.ARRAY_METHODS]
     near = difflib.get_close_matches(name, known, 1, 0.75)
-    return f"; did you mean {near[0]!r}?" if near else "; help eval says what can"
+    return f"; did you mean {near[0]!r}?" if near else "; help eval lists what can be used"
 
 
 def _method(array: np.ndarray, name: str) -> Word:

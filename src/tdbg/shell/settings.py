@@ -66,18 +66,18 @@ class Settings(Mapping[str, Any]):
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(found, dict):
-                raise ValueError("it holds no object")
+                raise ValueError("it does not contain a JSON object")
         except FileNotFoundError:
             return
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
-            self.warning = f"settings are the usual ones, because their file cannot be read ({reason}): {path}"
+            self.warning = f"using the default settings, because the settings file cannot be read ({reason}): {path}"
             return
         for name, value in found.items():
             try:
                 self._values[name] = _checked(name, str(value))
             except TdbgError as error:
-                self.warning = f"{error}; so it stays as it was (in {path})"
+                self.warning = f"{error}; keeping the old value (in {path})"
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
@@ -99,7 +99,9 @@ class Settings(Mapping[str, Any]):
             new.write_text(json.dumps(self._values, indent=2) + "\n", encoding="utf-8")
             new.replace(self.path)
         except OSError as error:
-            raise TdbgError(f"{name} is set for now, but cannot be saved ({error.strerror}): {self.path}") from None
+            raise TdbgError(
+                f"{name} is set for this session, but cannot be saved ({error.strerror}): {self.path}"
+            ) from None
 
 
 def shown(value: Any) -> str:
@@ -109,8 +111,8 @@ def shown(value: Any) -> str:
 
 def _checked(name: str, text: str) -> Any:
     if name not in SETTINGS:
-        raise TdbgError(f"there is no setting {name!r}; there are: {', '.join(SETTINGS)}")
+        raise TdbgError(f"there is no setting {name!r}; the settings are: {', '.join(SETTINGS)}")
     try:
         return SETTINGS[name].read(text)
     except (ValueError, LookupError):
-        raise TdbgError(f"{name} is {SETTINGS[name].values}, not {text!r}") from None
+        raise TdbgError(f"{name} must be {SETTINGS[name].values}, not {text!r}") from None

@@ -87,10 +87,10 @@ def value_blocks(name: str, shown: np.ndarray, args: Namespace, part: Part) -> l
     ranges = parse_ranges(args.ranges)
     if args.numeric_summary:
         summary = summary_of(shown)
-        no_summary = text("There are no numbers to summarise in it.", "")
+        no_summary = text("It contains no numbers to summarise.", "")
         blocks.append(no_summary if summary is None else summary_text(summary, str(shown.dtype)))
     if args.histogram:
-        blocks.append(histogram_text(shown) if summary_of(shown) else text("There are no numbers in it.", ""))
+        blocks.append(histogram_text(shown) if summary_of(shown) else text("It contains no numbers.", ""))
     if ranges:
         inside = count_in_ranges(shown, ranges)
         share = f" ({inside / shown.size:.2%})" if shown.size else ""
@@ -109,13 +109,13 @@ def write(array: np.ndarray, path: str, force: bool) -> Text:
     """To a .npy file that numpy alone can read: types that it does not know become those that it does."""
     place = os.path.expanduser(path)
     if os.path.lexists(place) and not force:
-        raise TdbgError(f"this exists already and is not overwritten without --force: {path}")
+        raise TdbgError(f"this already exists; to overwrite it, add --force: {path}")
     kept: Any = np.asarray(array, dtype="S") if array.dtype.kind == "O" else computable(array)
     try:
         with open(place, "wb") as file:
             np.save(file, kept, allow_pickle=False)
     except OSError as error:
-        raise TdbgError(f"the file cannot be written ({error.strerror}): {path}") from error
+        raise TdbgError(f"cannot write the file ({error.strerror}): {path}") from error
     as_type = f" as {kept.dtype}" if kept.dtype != array.dtype else ""
     said = f"{array.size:,} element{'s' * (array.size != 1)}{as_type} written to {path}"
     return text(said, "", data={"written": path, "elements": array.size, "dtype": str(kept.dtype)})

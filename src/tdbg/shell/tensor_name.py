@@ -57,7 +57,7 @@ def _part(part: str) -> Any:
     if part == "...":
         return Ellipsis
     if part in ("None", "np.newaxis", "newaxis"):
-        raise TdbgError("a new axis adds nothing here; leave it out, or use eval with np.reshape")
+        raise TdbgError("a new axis is not allowed here; leave it out, or use eval with np.reshape")
     if re.fullmatch(r"[+-]?\d+", part):
         return int(part)
     match = _SLICE.fullmatch(part)

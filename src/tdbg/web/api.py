@@ -47,9 +47,9 @@ class Api:
             *all_routes(),
             Route(
                 "/api/link",
-                "What a link to this page needs, and who may follow it",
+                "What a link to this page needs, and who can follow it",
                 lambda _: said,
-                record(token=text("to stand behind ?token=; empty: none is needed"), is_local=truth()),
+                record(token=text("goes after ?token=; empty: none is needed"), is_local=truth()),
             ),
         ]
         self._patterns = [(_pattern(route.path), route) for route in self.routes]
@@ -75,11 +75,9 @@ class Api:
         except TdbgError as error:
             return failure(400, *_sentence_and_next(str(error)))
         except OSError as error:
-            return failure(
-                409, f"a file of the trace cannot be read: {error.strerror}", "see whether it is still there"
-            )
+            return failure(409, f"a file of the trace cannot be read: {error.strerror}", "check that it is still there")
         except HTTPException as error:
-            return failure(error.code or 400, "this request cannot be read", "")
+            return failure(error.code or 400, "cannot read this request", "")
         except Exception as fault:
             damage = damage_in(fault)
             return failure(409, *_sentence_and_next(damage)) if damage is not None else _own_fault(fault)
@@ -89,7 +87,9 @@ class Api:
         if path == "/api/openapi.json":
             return _json(describe(self.routes))
         if len(request.query_string) > LONGEST_QUERY:
-            raise Refused(414, "the question is too long", f"write at most {LONGEST_QUERY:,} letters behind the ?")
+            raise Refused(
+                414, "the query string is too long", f"write at most {LONGEST_QUERY:,} characters after the ?"
+            )
         route, name, rest = self._find(path, request.method)
         chosen = self.traces.find(name) if name is not None else None
         values = {one.name: one.read(request.args.getlist(one.name)) for one in route.parameters} | rest
@@ -106,7 +106,7 @@ class Api:
     def _find(self, path: str, method: str) -> tuple[Route, str | None, dict[str, str]]:
         there = [(route, match) for pattern, route in self._patterns if (match := pattern.fullmatch(path))]
         if not there:
-            raise Refused(404, "there is nothing at this address", "api/openapi.json lists all that there is")
+            raise Refused(404, "there is nothing at this address", "api/openapi.json lists every address")
         for route, match in there:
             if route.method == ("GET" if method == "HEAD" else method):
                 named = match.groupdict()
@@ -121,9 +121,9 @@ class Api:
 
     def _body(self, request: Request) -> bytes:
         if request.mimetype != "application/json":
-            raise Refused(415, "the body is no JSON", "send it as application/json")
+            raise Refused(415, "the body is not JSON", "send it as application/json")
         if request.content_length is None or request.content_length > LARGEST_BODY:
-            raise Refused(413, "the body is too large", f"send at most {LARGEST_BODY:,} bytes, and say how many")
+            raise Refused(413, "the body is too large", f"send at most {LARGEST_BODY:,} bytes, with a Content-Length")
         return request.get_data(cache=False)
 
 
@@ -133,9 +133,9 @@ def failure(status: int, sentence: str, following: str) -> Response:
 
 def _own_fault(fault: Exception) -> Response:
     place = traceback.extract_tb(fault.__traceback__)[-1]
-    sentence = f"this is a fault of tdbg itself ({type(fault).__name__} in {Path(place.filename).name}:{place.lineno})"
+    sentence = f"this is a bug in tdbg ({type(fault).__name__} in {Path(place.filename).name}:{place.lineno})"
     print(f"tdbg: {sentence}: {fault}", file=sys.stderr)
-    return failure(500, sentence, "the server goes on; try something else, and report this")
+    return failure(500, sentence, "the server is still running; try something else, and please report this")
 
 
 def _response(made: Any) -> Response:

@@ -75,8 +75,8 @@ class Guard:
         host = request.headers.get("Host", "")
         if not self._is_host(host):
             asked = f", or start it with: tdbg serve --allow-host {host}" if HOST.fullmatch(host) else ""
-            sentence = "this server does not answer to that name"
-            return _refusal(request, 403, sentence, f"use the address that it printed{asked}")
+            sentence = "this server does not answer to that host name"
+            return _refusal(request, 403, sentence, f"use the address that tdbg serve printed{asked}")
         if request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") and request.path != "/":
             return _refusal(request, 403, "another site asked for this", "open the address that tdbg serve printed")
         if has_token:
@@ -91,7 +91,7 @@ class Guard:
             request,
             403,
             "the token is missing or wrong",
-            "open the address that tdbg serve printed, with all that stands behind token=",
+            "open the address that tdbg serve printed, with everything after token=",
         )
 
     def _welcome(self) -> Response:

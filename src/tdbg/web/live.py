@@ -28,7 +28,7 @@ class Listeners:
 
     def events(self, asked: Asked) -> Answer:
         if not self._free.acquire(blocking=False):
-            raise Refused(503, "too many pages listen already", "close some of them")
+            raise Refused(503, "too many pages are open already", "close some of them")
         return Answer(self._stream(asked.traces), "text/event-stream", headers={"X-Accel-Buffering": "no"})
 
     def _stream(self, traces: Traces) -> Iterator[bytes]:

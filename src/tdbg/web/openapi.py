@@ -22,7 +22,7 @@ def describe(routes: Iterable[Route]) -> dict[str, Any]:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "tdbg", "version": "1", "description": "What a tdbg server says of its traces."},
+        "info": {"title": "tdbg", "version": "1", "description": "What a tdbg server says about its traces."},
         "paths": paths,
         "components": {"schemas": {"Error": _ERROR}},
     }

@@ -54,7 +54,7 @@ class Page:
         path = self._files.get(request.path)
         if path is None:
             status, sentence = (404, "there is nothing at this address") if self._files else (503, _NOT_BUILT)
-            page = error_page(sentence, "go to the beginning of this server's address")
+            page = error_page(sentence, "go to the start page of this server")
             return Response(page, status, content_type="text/html; charset=utf-8")
         kind = _KINDS.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
         text = "; charset=utf-8" if kind.startswith("text/") else ""
@@ -63,4 +63,4 @@ class Page:
         return answer.make_conditional(request.environ)
 
 
-_NOT_BUILT = "the page is not part of this installation; what it would show is under api/"
+_NOT_BUILT = "the page is not part of this installation; its data is under api/"

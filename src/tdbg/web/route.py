@@ -46,7 +46,7 @@ class Parameter:
     def read(self, given: Sequence[str]) -> Any:
         if self.is_repeated:
             if len(given) > _MOST_REPEATED:
-                raise Refused(400, f"{self.name} is given {len(given)} times", f"at most {_MOST_REPEATED} will do")
+                raise Refused(400, f"{self.name} is given {len(given)} times", f"give at most {_MOST_REPEATED}")
             return [self._one(text) for text in given]
         if not given:
             if self.is_required:
@@ -61,24 +61,24 @@ class Parameter:
             return self._integer(text)
         if self.kind == "truth":
             if text not in ("0", "1", "true", "false"):
-                raise Refused(400, f"{self.name} is 1 or 0", self.meaning)
+                raise Refused(400, f"{self.name} must be 1 or 0", self.meaning)
             return text in ("1", "true")
         if self.choices and text not in self.choices:
-            raise Refused(400, f"{self.name} is none of {', '.join(self.choices)}", self.meaning)
+            raise Refused(400, f"{self.name} must be one of {', '.join(self.choices)}", self.meaning)
         longest = min(self.most, _LONGEST)
         if len(text) > longest:
-            raise Refused(400, f"{self.name} is longer than {longest:,} letters", self.meaning)
+            raise Refused(400, f"{self.name} is longer than {longest:,} characters", self.meaning)
         if "\0" in text:
-            raise Refused(400, f"{self.name} has a letter that cannot be", self.meaning)
+            raise Refused(400, f"{self.name} contains a character that is not allowed", self.meaning)
         return text
 
     def _integer(self, text: str) -> int:
         digits = text.removeprefix("-")
         if not (digits.isascii() and digits.isdecimal() and len(digits) <= 16):
-            raise Refused(400, f"{self.name} is no whole number", self.meaning)
+            raise Refused(400, f"{self.name} must be a whole number", self.meaning)
         number = int(text)
         if not self.least <= number <= self.most:
-            raise Refused(400, f"{self.name} lies outside {self.least:,} to {self.most:,}", self.meaning)
+            raise Refused(400, f"{self.name} must be between {self.least:,} and {self.most:,}", self.meaning)
         return number
 
 
@@ -129,8 +129,8 @@ class Route:
 
 
 PROCESS = Parameter("process", "the number of a process, by default the one with the first bad value", most=1 << 20)
-OFFSET = Parameter("offset", "the first row that is wanted, from 0", default=0)
-LIMIT = Parameter("limit", "how many rows at most", default=200, least=1, most=5000)
+OFFSET = Parameter("offset", "the first row to return, counting from 0", default=0)
+LIMIT = Parameter("limit", "return at most this many rows", default=200, least=1, most=5000)
 
 
 def text(meaning: str = "") -> Schema:
@@ -169,5 +169,5 @@ def counts(meaning: str = "") -> Schema:
 
 
 ANYTHING: Schema = {}
-EVENT = {"seq": whole("the number of the event, with which a tensor is asked for"), "process": whole()}
+EVENT = {"seq": whole("the number of the event; it identifies a tensor"), "process": whole()}
 PLACE = {"file": maybe(text()), "line": maybe(whole())}

@@ -134,14 +134,14 @@ def _listen(host: str, port: int) -> BaseWSGIServer:
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 what = error.strerror or str(error)
-                raise TdbgError(f"this address cannot be listened on ({what}); give another --host or --port") from None
+                raise TdbgError(f"cannot listen on this address ({what}); choose another --host or --port") from None
             forget(host, tried)
             continue
         with listening:
             server = make_server(host, tried, _nothing, threaded=True, request_handler=_Handler, fd=listening.fileno())
         server.daemon_threads = True  # type: ignore[attr-defined]
         return server
-    raise TdbgError(f"ports {port} to {last} are all taken; give another one with --port")
+    raise TdbgError(f"ports {port} to {last} are all taken; choose another with --port")
 
 
 def _bound(host: str, port: int) -> socket.socket:

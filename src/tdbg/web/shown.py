@@ -29,7 +29,7 @@ COLUMNS: dict[str, Schema] = {
     "type": text("the op's type"),
     "phase": text("forward, backward, update or other"),
     "dtype": text(),
-    "shape": text("as JSON; empty when it is not known"),
+    "shape": text("as JSON; empty if unknown"),
     "elements": whole(),
     **{name: maybe(whole()) for name in ("negative", "zero", "positive", "neg_inf", "pos_inf", "nan")},
     **{name: maybe(number()) for name in ("min", "max", "mean", "std")},

@@ -84,9 +84,9 @@ class ServedTrace:
         with self.lock:
             if self._trace is None:
                 if self._is_gone and not self.path.exists():
-                    raise TdbgError("this trace is gone; it is shown again when it is recorded anew")
+                    raise TdbgError("this trace is gone; if it is recorded again, it appears again")
                 if _is_starting(self.path):
-                    raise StartingError("this run is starting; it is shown as soon as something is recorded")
+                    raise StartingError("this run is just starting; it appears as soon as something is recorded")
                 self._trace, self._is_gone = Trace.open(self.path), False
             return self._trace
 
@@ -319,7 +319,7 @@ class Traces:
     def find(self, name: str) -> ServedTrace:
         found = self._by_id.get(name)
         if found is None:
-            raise Refused(404, "there is no such trace here", "api/traces lists those that are served")
+            raise Refused(404, "there is no such trace here", "api/traces lists those being served")
         return found
 
     def _add(self, path: Path) -> ServedTrace:

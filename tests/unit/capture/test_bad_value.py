@@ -55,7 +55,7 @@ def bad(tmp_path: Path) -> BadValue:
 
 def test_the_message_has_line_op_numbers_and_inputs(bad: BadValue) -> None:
     lines = message(bad, Limits(path_length=None)).splitlines()
-    assert lines[0] == "tdbg: Log made -inf ×2 of 6 out of finite values"
+    assert lines[0] == "tdbg: Log made -inf ×2 of 6 from finite values"
     assert lines[1].startswith(" -> ") and lines[1].endswith("train.py:2 in loss  return tf.math.log(p)")
     assert '    output 0 of Log "model/Log": float32, shape (2, 3) (graph loss)' in lines
     assert any("input 0: float32, shape (2, 3): min 0, max 2, 2 of 6 zero; from Softmax, " in line for line in lines)
@@ -78,7 +78,7 @@ def test_gradients_name_the_forward_line(bad: BadValue) -> None:
         bad, kind="SqrtGrad", phase=Phase.BACKWARD, forward=bad.stack[1], forward_kind="Sqrt", iteration=3
     )
     text = message(backward, Limits())
-    assert text.startswith("tdbg: SqrtGrad made -inf ×2 of 6 out of finite values in a gradient\n")
+    assert text.startswith("tdbg: SqrtGrad made -inf ×2 of 6 from finite values in a gradient\n")
     assert "    the gradient of Sqrt at " in text
     assert "(graph loss, iteration 3)" in text
 

@@ -90,7 +90,7 @@ def test_a_fault_of_tdbg_is_not_taken_for_trouble(
     assert main(["info"]) == 2
     error = capsys.readouterr().err
     assert "ZeroDivisionError" in error
-    assert error.splitlines()[-1].startswith("tdbg: this is a fault of tdbg itself")
+    assert error.splitlines()[-1].startswith("tdbg: this is a bug in tdbg")
 
 
 def test_wrong_argument_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,7 +29,7 @@ def test_one_screen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [line[12:] for line in left_out[:3]] == [
         "7 ops were skipped",
         f"5 events were dropped by process {labels['process'].split()[0]}",
-        "2 faults of tdbg while finding a stack",
+        "2 internal errors of tdbg while finding a stack",
     ]
     assert len(lines) <= 24
 

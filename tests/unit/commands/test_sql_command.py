@@ -85,16 +85,16 @@ WRONG = {
     "far table": ("SELECT * FROM qqqq", "there is no table 'qqqq'; the tables are: tensors, "),
     "column": (
         "SELECT elemnts FROM tensors",
-        "no column 'elemnts' in what is asked; close to it: elements (in tensors)",
+        "no column 'elemnts' in the tables of this query; close to it: elements (in tensors)",
     ),
     "column of alias": ("SELECT t.nann FROM tensors t", "there is no column 'nann'"),
     "syntax": ("SELEC 1 FROM tensors", 'syntax error at or near "SELEC"'),
     "grouping": ("SELECT seq FROM tensors GROUP BY op", "GROUP BY"),
     "conversion": ("SELECT 'a'::INT", "Could not convert string"),
     "only reads": ("DELETE FROM tensors", "A trace can only be queried"),
-    "other files": ("SELECT * FROM read_text('/etc/hostname')", "this query does not work"),
-    "nothing": (" -- nothing", "this contains no query"),
-    "unquoted": ("SELECT", "write the query as one word"),
+    "other files": ("SELECT * FROM read_text('/etc/hostname')", "this query failed"),
+    "nothing": (" -- nothing", "there is no query here"),
+    "unquoted": ("SELECT", "put the query in quotes"),
 }
 
 

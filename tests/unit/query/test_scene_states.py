@@ -137,7 +137,7 @@ def test_rows_of_ops_that_were_never_told(tmp_path):
     scene = TraceScene(tmp_path / "run.tdbg")
     found = scene.tensors(Selection())
     assert [seen.tensor for seen in found] == ["?:0"] * 3
-    assert list(found.notes) == ["the program ended before it could tell of its ops, so their names are not known"]
+    assert list(found.notes) == ["the program ended before its ops were written, so their names are unknown"]
     assert [seen.seq for seen in scene.tensors(Selection(filter="has_inf_or_nan"))] == [1]
     assert len(scene.tensors(Selection(node_pattern=".*"))) == 0
     assert len(scene.tensors(Selection(sort_by="tensor_name"))) == 3

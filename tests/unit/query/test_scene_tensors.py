@@ -122,7 +122,7 @@ def test_filters_of_the_user_look_at_kept_values_and_say_what_they_did_not_see(s
     scene.filters["negative"] = lambda seen, array: (array < 0).any()
     found = scene.tensors(Selection(filter="negative"))
     assert names(found) == ["dense/MatMul:0", "Log:0"]  # the first was kept as the input of the bad one
-    assert found.notes == ["negative was not asked about 2 tensors whose elements were not kept (mode full keeps all)"]
+    assert found.notes == ["negative skipped 2 tensors whose elements were not kept (mode full keeps them all)"]
     scene.filters["broken"] = lambda seen, array: array.colour
     with pytest.raises(TdbgError, match="filter broken failed on dense/MatMul:0: AttributeError"):
         scene.tensors(Selection(filter="broken"))

@@ -32,7 +32,7 @@ def here(tmp_path, monkeypatch):
 def test_no_typed_line_raises_or_meets_a_fault(line):
     result = SHELL.execute(line)
     lines = [plain(one) for one in Layout(result, 40)]
-    assert not any("fault of tdbg" in one for one in lines)
+    assert not any("bug in tdbg" in one for one in lines)
     assert not result.is_error or plain(list(Layout(result))[-1]).startswith("ERROR: ")
     SHELL.complete(line)
 
@@ -57,7 +57,7 @@ def test_a_fault_of_tdbg_is_one_line(monkeypatch):
             raise LookupError("lost")
 
     monkeypatch.delenv("TDBG_STRICT", raising=False)
-    assert "fault of tdbg itself (LookupError in test_engine.py" in said(Engine(Broken()), "ri")
+    assert "bug in tdbg (LookupError in test_engine.py" in said(Engine(Broken()), "ri")
     monkeypatch.setenv("TDBG_STRICT", "1")
     with pytest.raises(LookupError):
         Engine(Broken()).execute("ri")
@@ -96,7 +96,7 @@ def test_files_that_cannot_be_written(tmp_path):
     shell = engine(is_held=True)
     (tmp_path / "folder").mkdir()
     assert said(shell, "lt > folder") == "this is a folder, not a file: folder"
-    assert said(shell, "lt > nowhere/out.txt").startswith("the file cannot be written (No such file or directory)")
+    assert said(shell, "lt > nowhere/out.txt").startswith("cannot write the file (No such file or directory)")
     assert said(shell, "run > out.txt") == "run has no output to write to a file"
     assert "no node 'x_'" in said(shell, "ni x_ > out.txt")
     assert not (tmp_path / "out.txt").exists()

@@ -158,7 +158,7 @@ def test_a_bad_settings_file_is_one_warning(monkeypatch, capsys, tmp_path):
     (tmp_path / "config").write_text("{")
     prompt("readline", str(tmp_path / "config"))
     assert capsys.readouterr().err.count("\n") == 1
-    with pytest.raises(TdbgError, match="ui_type 'emacs' is not known"):
+    with pytest.raises(TdbgError, match="unknown ui_type 'emacs'"):
         prompt("emacs")
 
 

@@ -147,7 +147,7 @@ def test_ni_traceback_shows_the_line_and_its_text():
         ]
     assert f"   1: {LIBRARY}" in printed(engine(), "ni -a -t cross_entropy/Log")
     assert f"ps -b 6 {FILE}" in links(engine(), "ni -t cross_entropy/Log")
-    assert printed(engine(), "ni -t x")[-1] == "It is not known which lines created this node."
+    assert printed(engine(), "ni -t x")[-1] == "The lines that created this node are unknown."
 
 
 def test_ni_as_data():
@@ -249,7 +249,7 @@ def test_ls_counts_by_file():
         "Source file path          #(nodes)  #(tensors)  #(tensor dumps)",
         "/home/ada/debug_mnist.py         5           5                8",
         "",
-        "and 1 file(s) of libraries, which -p lists, too",
+        "and 1 library file(s), which -p lists too",
     ]
     assert f"ps -b 4 {FILE}" in links(engine(), "ls")
 
@@ -429,9 +429,10 @@ def test_config_shows_and_sets(tmp_path):
     assert shell.execute("config set mouse_mode off").controls == {"mouse": False}
     assert Settings(tmp_path / "settings.json")["mouse_mode"] is False
     assert (
-        said(shell, "config set graph_recursion_depth 0") == "graph_recursion_depth is a number of at least 1, not '0'"
+        said(shell, "config set graph_recursion_depth 0")
+        == "graph_recursion_depth must be a number of at least 1, not '0'"
     )
-    assert f"there are: {', '.join(SETTINGS)}" in said(shell, "config set colour red")
+    assert f"the settings are: {', '.join(SETTINGS)}" in said(shell, "config set colour red")
     assert "config set SETTING VALUE" in said(shell, "config set")
 
 

@@ -15,13 +15,13 @@ def test_settings_are_kept_in_the_file_that_is_named(tmp_path):
 
 def test_a_bad_file_gives_one_warning_and_the_usual_settings(tmp_path):
     path = tmp_path / "settings.json"
-    for text, reason in (("{", "Expecting property name"), ("[1]", "it holds no object")):
+    for text, reason in (("{", "Expecting property name"), ("[1]", "it does not contain a JSON object")):
         path.write_text(text)
         settings = Settings(path)
         assert reason in settings.warning and settings["graph_recursion_depth"] == 20
     path.write_text('{"graph_recursion_depth": -4, "mouse_mode": false}')
     settings = Settings(path)
-    assert "graph_recursion_depth is a number of at least 1, not '-4'" in settings.warning
+    assert "graph_recursion_depth must be a number of at least 1, not '-4'" in settings.warning
     assert settings["graph_recursion_depth"] == 20 and settings["mouse_mode"] is False
 
 

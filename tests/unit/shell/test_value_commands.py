@@ -109,7 +109,7 @@ def test_going_to_an_element(shell):
     assert near.note.startswith(
         "[40000, 500] is 500.0, marked > <; only an excerpt is shown: [39960:40041, 490:511] of"
     )
-    assert shown(shell, "@[80000,0]")[0].startswith("ERROR: [80000, 0] is not part of what is shown")
+    assert shown(shell, "@[80000,0]")[0].startswith("ERROR: [80000, 0] is outside what is shown")
     assert shell.execute("@[0,0]").top == 4
     shell.execute("lt")
     assert "show one first" in shown(shell, "@[0,0]")[0]
@@ -119,11 +119,11 @@ def test_writing_to_a_file(shell, tmp_path):
     file = tmp_path / "softmax.npy"
     assert shown(shell, f"pt Softmax:0[:, 1:] -w {file}")[0] == f"4 elements written to {file}"
     assert np.array_equal(np.load(file), PROBABILITIES[:, 1:])
-    assert "not overwritten without --force" in shown(shell, f"pt Softmax:0 -w {file}")[0]
+    assert "to overwrite it, add --force" in shown(shell, f"pt Softmax:0 -w {file}")[0]
     assert not shell.execute(f"pt Softmax:0 -w {file} --force").is_error
     assert not shell.execute(f"eval 'np.sum(`Softmax:0`, axis=1)' -w {file} --force").is_error
     assert np.array_equal(np.load(file), [1, 1])
-    assert "cannot be written" in shown(shell, f"pt Softmax:0 -w {tmp_path}/none/x.npy")[0]
+    assert "cannot write the file" in shown(shell, f"pt Softmax:0 -w {tmp_path}/none/x.npy")[0]
 
 
 def test_output_goes_to_a_new_file_unless_it_is_forced(shell, tmp_path):
@@ -131,7 +131,7 @@ def test_output_goes_to_a_new_file_unless_it_is_forced(shell, tmp_path):
         file = tmp_path / "kept.txt"
         file.write_text("mine")
         refused = shown(shell, f"{line} > {file}")[0]
-        assert refused.endswith(f"is not overwritten without --force: > {file} --force") and file.read_text() == "mine"
+        assert refused.endswith(f"to overwrite it, add --force: > {file} --force") and file.read_text() == "mine"
         assert shown(shell, f"{line} > {file} --force")[0].endswith(f"written to {file}")
         assert file.read_text() != "mine"
 

@@ -11,7 +11,7 @@ def test_pf_has_the_flags_of_pt(tmp_path):
     assert printed(shell, "pf -a x:0")[-2:] == ["array([[1., 1., 1., 1.],", "       [1., 1., 1., 1.]])"]
     assert printed(shell, f"pf x:0 -w {file}")[0] == f"8 elements written to {file}"
     assert np.array_equal(np.load(file), np.ones((2, 4)))
-    assert "not overwritten without --force" in said(shell, f"pf x:0 -w {file}")
+    assert "to overwrite it, add --force" in said(shell, f"pf x:0 -w {file}")
     assert printed(shell, f"pf x:0 -w {file} --force")[0] == f"8 elements written to {file}"
     assert "Histogram" in "\n".join(printed(shell, "pf x:0 --histogram"))
 

@@ -24,5 +24,5 @@ def users_gradient(case: Case) -> Cause | None:
         else ""
     )
     reason = f"the gradient written by hand in {own}() gives a bad value: {case.op.type} of finite numbers{what}"
-    guard = fix_for_op(case) or Fix(f"guard {case.op.type} in {own}() as in a forward pass")
+    guard = fix_for_op(case) or Fix(f"guard {case.op.type} in {own}(), as you would in a forward pass")
     return Cause("custom_gradient", reason, in_wide(case), guard)

@@ -10,9 +10,9 @@ from tdbg.query.causes import NOT_AN_OP, Cause, Fix, rule
 from tdbg.query.program import short_path
 
 _PIPELINE = Fix(
-    "look at where this data is read or computed; drop or repair such records in the pipeline", untried=NOT_AN_OP
+    "check where this data is read or computed; drop or repair such records in the pipeline", untried=NOT_AN_OP
 )
-_ASSIGNED = Fix("look at how this value is computed before it is assigned", untried=NOT_AN_OP)
+_ASSIGNED = Fix("check how this value is computed before it is assigned", untried=NOT_AN_OP)
 _SOURCES = ("IteratorGetNext", "Placeholder", "OptionalGetValue", "Const")
 _PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")  # the program's own code: a generator, tf.numpy_function
 _PARSERS = ("StringToNumber", "DecodeCSV", "DecodeRaw", "DecodePaddedRaw", "ParseTensor", "ParseExample", "ParseS")
@@ -31,7 +31,7 @@ def from_checkpoint(case: Case) -> Cause | None:
     text = "load an earlier checkpoint; check the weights with tf.debugging.check_numerics before saving them"
     return Cause(
         "nan_in_checkpoint",
-        "the values that were loaded into a variable are bad",
+        "the values loaded into a variable are bad",
         _element(case),
         Fix(text, untried=NOT_AN_OP),
     )
@@ -46,8 +46,10 @@ def initial_weights(case: Case) -> Cause | None:
     return Cause("bad_initial_weights", "the initial value of a variable is bad", _element(case), _INITIAL)
 
 
-_INITIAL = Fix("check the initializer, or the array that the variable is made from", untried=NOT_AN_OP)
-_EARLIER = Fix("watch from the first run on, before variables are initialized", untried=NOT_AN_OP)
+_INITIAL = Fix("check the initializer, or the array that the variable is created from", untried=NOT_AN_OP)
+_EARLIER = Fix(
+    "start recording before the first run, so that the initial values of variables are recorded", untried=NOT_AN_OP
+)
 
 
 @rule()
@@ -55,14 +57,14 @@ def bad_data(case: Case) -> Cause | None:
     if not (case.row.is_input or case.op.type.startswith((*_SOURCES, *_PYTHON))):
         return None
     if case.row.is_input and case.is_backward:  # of a forward pass that is not in the trace
-        reason = "the value was bad when this gradient took it in; what computed it was not watched"
+        reason = "the value was already bad when this gradient read it; what computed it was not recorded"
         return Cause("unknown", reason, _element(case), _EARLIER)
     name = "nan_in_data" if case.row.nan or case.row.nan is None else "inf_in_data"
     evidence = (*_sample(case), *_batch(case), *_pipeline(case))
     if case.op.type.startswith("Assign"):
-        return Cause(name, "the value that is put into a variable is bad", evidence, _ASSIGNED)
+        return Cause(name, "the value assigned to a variable is bad", evidence, _ASSIGNED)
     is_python = case.op.type in _PYTHON
-    reason = "Python code of the program gave a bad value" if is_python else "the value was bad when it came in"
+    reason = "the program's Python code returned a bad value" if is_python else "the value was bad when it came in"
     return Cause(name, reason, evidence, _PIPELINE)
 
 
@@ -123,7 +125,7 @@ def _batch(case: Case) -> tuple[str, ...]:
         return ()
     before = case.runs_before()
     good = f"; the {before:,} before it {'was' if before == 1 else 'were'} good" if before else ""
-    return (f"it is batch {before} of those recorded (the first is 0){good}",)
+    return (f"it is recorded batch {before}, counting from 0{good}",)
 
 
 def _pipeline(case: Case) -> tuple[str, ...]:
@@ -138,9 +140,9 @@ def _pipeline(case: Case) -> tuple[str, ...]:
 def bad_variable(case: Case) -> Cause:
     name = case.program.variable_of(case.op)
     if case.runs_before():
-        return Cause("unknown", f"variable {name} was good when it was read before; an update in between made it bad")
+        return Cause("unknown", f"variable {name} was good when it was last read; an update since then made it bad")
     if case.row.step > 0 and not case.program.is_imported:
-        return Cause("unknown", f"variable {name} came out of the update of step {case.row.step - 1} bad")
+        return Cause("unknown", f"variable {name} was left bad by the update of step {case.row.step - 1}")
     runs = "runs" if case.program.is_imported else "updates"
-    reason = f"variable {name} was already bad when it was first seen; what made it so, {runs} before or its initial "
-    return Cause("unknown", f"{reason}value, was not watched", _element(case), _EARLIER)
+    reason = f"variable {name} was already bad when it was first seen; what made it bad, earlier {runs} or its initial "
+    return Cause("unknown", f"{reason}value, was not recorded", _element(case), _EARLIER)

@@ -48,13 +48,13 @@ def _by_zero(case: Case, below: Row, is_nan: bool) -> Cause | None:
     if makers[:1] == ["Exp"] and (case.makers(0, 3) or [""])[0] in _SQUARES:
         return _collapsed(case, seen)
     if makers[:1] == ["Sub"] and any(maker in _DECOMPOSITIONS for maker in makers):
-        text = f"the difference of two equal eigenvalues is 0, and it is divided by: {zeros}"
+        text = f"two eigenvalues are equal, and their difference, 0, is the divisor: {zeros}"
         return Cause("repeated_eigenvalues", text, seen, _without_pairs(case))
     if case.op.type in ("RealDiv", "Div") and is_softmax(case):
         return _empty_softmax(case, zeros, seen)
     if lost_epsilon(case):
         text = f"the epsilon in the denominator is 0 in float16: {zeros}"
-        words = "compute this in float32, or an epsilon of 1e-4 or more (the smallest float16 is 6e-8)"
+        words = "compute this in float32, or use an epsilon of 1e-4 or more (the smallest float16 is 6e-8)"
         fix = propose(f.divide, samples_of(case, 0, 1), Proposal(words, f.divide_plus(1e-4)))
         return Cause("half_underflow", text, seen, fix)
     if is_nan and below.elements == 1 and makers[:1] == ["Sum"] and _counts(case):
@@ -71,8 +71,8 @@ def _empty_softmax(case: Case, zeros: str, seen: tuple[str, ...]) -> Cause:
     why = f"the exponents go down to {number(low)}; " if low is not None else ""
     evidence = (
         *seen,
-        f"this is a softmax written by hand, and in such a row every exponential is 0: {why}what is subtracted before "
-        "them, if anything, is not the largest of that row",
+        f"this is a hand-written softmax, and in such a row every exponential is 0: {why}what is subtracted "
+        "first, if anything, is not the largest of that row",
     )
     samples = None
     if x is not None and low is not None:
@@ -83,7 +83,7 @@ def _empty_softmax(case: Case, zeros: str, seen: tuple[str, ...]) -> Cause:
 
 def _without_pairs(case: Case) -> Fix | None:
     words = (
-        "leave pairs of equal eigenvalues out (tf.math.divide_no_nan gives 0 there), or add a small random diagonal to "
+        "leave out pairs of equal eigenvalues (tf.math.divide_no_nan gives 0 there), or add a small random diagonal to "
         "the matrix, so that none are equal"
     )
     changed = code(case, r.division, "{tf}.math.divide_no_nan({2}, {3})")
@@ -138,7 +138,7 @@ def _guarded(case: Case, makers: Sequence[str] = ()) -> Fix | None:
     quotient = code(case, r.division, "{tf}.math.divide_no_nan({2}, {3})")
     text = "tf.math.divide_no_nan gives 0 there, and a gradient of 0"
     if list(makers[:2]) == ["Sqrt", "Sum"]:
-        text = "tf.math.l2_normalize(x, axis) has an epsilon; or tf.math.divide_no_nan, which gives 0 there"
+        text = "use tf.math.l2_normalize(x, axis), which has an epsilon; or tf.math.divide_no_nan, which gives 0 there"
     bound = tiny(case)
     bounded = Proposal(f"bound the denominator from below (by {bound})", f.divide_at_least(float(bound)))
     after = _FOLLOWING.get(case.read_by[0].op.type) if len(case.read_by) == 1 else None

@@ -24,12 +24,12 @@ def exp_overflow(case: Case) -> Cause | None:
     worst = x.min if case.row.neg_inf or (name == "cosh" and -x.min > x.max) else x.max
     evidence = (*at_element(case, f"{name}({{0}})"), *in_wide(case))
     if name == "exp" and _is_precision(case):
-        text = f"a squared error times exp({number(worst)}), the inverse of a variance that is all but 0"
+        text = f"a squared error times exp({number(worst)}), the inverse of a variance that is almost 0"
         return Cause("variance_collapse", text, evidence, _bounded(case, "10.0"))
     text = f"{name}({number(worst)}) is larger than {case.row.label} can hold"
     quotient = softmax_of(case) if name == "exp" else None
     if quotient is not None:
-        evidence = (*evidence, "this is a softmax written by hand, which divides infinity by infinity")
+        evidence = (*evidence, "this is a hand-written softmax, which divides infinity by infinity")
         return Cause("exp_overflow", text, evidence, stable_softmax(case, quotient, samples_of(case, 0)))
     return Cause("exp_overflow", text, evidence, _bounded(case))
 

@@ -51,7 +51,9 @@ def singular(case: Case) -> Cause | None:
     lowest = _lowest_eigenvalue(case) if case.op.type == "Cholesky" else None
     if lowest is not None and lowest < 0 and values is not None and -lowest > values.max() * _ROUNDING:
         text = f"the matrix is not positive definite: its smallest eigenvalue is {lowest:.4g}"
-        fix = Fix("look at how the matrix is made: a covariance, or A times its transpose, has no negative eigenvalue")
+        fix = Fix(
+            "check how the matrix is computed: a covariance, or A times its transpose, has no negative eigenvalue"
+        )
         return Cause("singular_matrix", text, _numbers(case), fix)
     if values is not None and case.op.type != "Cholesky" and values.min() > values.max() * _ROUNDING:
         return None
@@ -67,7 +69,7 @@ def singular_slope(case: Case) -> Cause | None:
         return None
     forward = case.forward_case
     what = case.forward.type if case.forward else case.op.type
-    text = f"the matrix is singular, and the gradient of {what} divides by what is 0 there"
+    text = f"the matrix is singular, and the gradient of {what} divides by a value that is 0 there"
     return Cause("singular_matrix", text, _numbers(forward) if forward else (), _with_jitter(case, forward))
 
 
@@ -98,7 +100,7 @@ def log_of_determinant(case: Case) -> Cause | None:
     if case.makers(0, 1) != ["MatrixDeterminant"] or x is None or not x.zero:
         return None
     text = "the matrix is singular: its determinant is exactly 0, and its log -inf"
-    fix = Fix(f"{_TEXT} before its determinant is taken; tf.linalg.logdet overflows later than both in turn")
+    fix = Fix(f"{_TEXT} before its determinant is taken; tf.linalg.logdet overflows later than log(det(x))")
     return Cause("singular_matrix", text, fix=fix)
 
 

@@ -26,7 +26,7 @@ _HIGH = Samples((np.array([40.0], np.float32),), "a logit of 40, whose sigmoid i
 # From which distance on the type has exactly 0, or 1, for an exponential or a sigmoid (subnormal numbers count as 0).
 _ZERO_BELOW = defaultdict(lambda: "87", {DType.FLOAT16: "16", DType.FLOAT64: "708"})
 _ONE_FROM = defaultdict(lambda: "17", {DType.FLOAT16: "8", DType.FLOAT64: "37", DType.BFLOAT16: "6"})
-_POSITIVE = "softplus or exp where it is made; they keep it positive, and the gradient"
+_POSITIVE = "compute it with softplus or exp: both keep it positive and keep the gradient"
 _HAND_ON = ("GatherV2", "GatherNd", "StridedSlice", "Slice", "ClipByValue", "Minimum", "Maximum", "Cast")
 
 
@@ -73,7 +73,7 @@ class _Probability:
     """What a log is taken of: the op that made probabilities of logits, and whether it is their complement."""
 
     made: Case
-    name: str  # softmax, softmax by hand or sigmoid
+    name: str  # softmax, hand-written softmax or sigmoid
     is_complement: bool = False
 
     def better(self) -> str:
@@ -84,14 +84,16 @@ class _Probability:
             function = "tf.nn.sigmoid_cross_entropy_with_logits"
             equals = " or tf.math.log_sigmoid" if not self.is_complement else ""
         why = ", as log(1 - sigmoid(x)) is log_sigmoid(-x)" if self.is_complement else ""
-        return f"best, as it keeps the gradient: {function}{equals} of what goes into the {self.name}{where}{why}"
+        return f"best, because it keeps the gradient: {function}{equals} of the input of the {self.name}{where}{why}"
 
     def in_short(self) -> str:
         if self.name == "sigmoid":
             function = "tf.math.log_sigmoid(-x)" if self.is_complement else "tf.math.log_sigmoid(x)"
         else:
             function = "tf.nn.log_softmax(x)"
-        return f"{function} keeps the gradient (x: what goes into the {self.name.split()[0]})"
+        return (
+            f"{function} keeps the gradient (x: the input of the {'sigmoid' if self.name == 'sigmoid' else 'softmax'})"
+        )
 
 
 def _probability(case: Case) -> _Probability | None:
@@ -103,7 +105,7 @@ def _probability(case: Case) -> _Probability | None:
         if kind == "Sigmoid":
             return _Probability(made, "sigmoid", is_complement)
         if kind in ("RealDiv", "Div") and is_softmax(made):
-            return _Probability(made, "softmax by hand")
+            return _Probability(made, "hand-written softmax")
         if kind == "Sub" and made.carried == 1 and not is_complement:
             is_complement = True
         elif kind not in _HAND_ON and not (kind in ("AddV2", "Add") and any(x.op.type == "Const" for x in made.inputs)):
@@ -117,24 +119,24 @@ def _clamped(case: Case) -> Fix | None:
     probability = _probability(case)
     proposals = []
     if code_ := code(case, r.call_of_call(("log",), ("softmax",)), "{tf}.nn.log_softmax({0}{1})"):
-        text = "log_softmax computes both in one and does not underflow"
+        text = "log_softmax computes both in one step and does not underflow"
         before = f.then(f.softmax, f.log)
         proposals.append(Proposal(text, f.log_softmax, code_, _GAP, before))
     if code_ := code(case, hand.log_of(hand.quotient), "{tf}.nn.log_softmax({0}{1})"):
-        text = "log_softmax computes all of it in one and does not underflow"
+        text = "log_softmax computes it all in one step and does not underflow"
         proposals.append(Proposal(text, f.log_softmax, code_, _GAP, f.then(f.plain_softmax, f.log)))
     if code_ := code(case, r.call_of_one_minus(("log",), ("sigmoid",)), "{tf}.math.log_sigmoid(-({0}))"):
         text = "log(1 - sigmoid(x)) is log_sigmoid(-x), which does not underflow"
         before, after = f.then(f.sigmoid, f.one_minus, f.log), f.then(f.negative, f.log_sigmoid)
         proposals.append(Proposal(text, after, code_, _HIGH, before))
     if code_ := code(case, r.call_of_call(("log",), ("sigmoid",)), "{tf}.math.log_sigmoid({0})"):
-        text = "log_sigmoid computes both in one and does not underflow"
+        text = "log_sigmoid computes both in one step and does not underflow"
         proposals.append(Proposal(text, f.log_sigmoid, code_, _LOW, f.then(f.sigmoid, f.log)))
     if code_ := code(case, r.times_own_log, "{tf}.math.xlogy({0}, {0})"):
         proposals.append(Proposal("xlogy(x, x) is 0 at 0, and so is its gradient", f.xlogx, code_, samples, f.x_log_x))
     text = "bound the input of the log from below"
     if probability is not None:
-        text = f"{probability.better()}; or bound the input of the log from below: finite, but without a gradient there"
+        text = f"{probability.better()}; or bound the input of the log from below, finite but without a gradient"
     bounded = code(case, r.call("log"), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
     better = probability.in_short() if probability is not None else ""
     proposals.append(Proposal(text, f.then(f.at_least(float(bound)), f.log), bounded, better=better))
@@ -143,7 +145,7 @@ def _clamped(case: Case) -> Fix | None:
 
 def _positive(case: Case) -> Fix | None:
     bound = tiny(case)
-    text = "nothing keeps this positive: softplus or exp where it is made; or bound it from below here"
+    text = "nothing keeps this positive: compute it with softplus or exp, or bound it from below here"
     bounded = code(case, r.call("log"), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
     after = f.then(f.at_least(float(bound)), f.log)
     return propose(f.log, samples_of(case, 0), Proposal(text, after, bounded, better=_POSITIVE))

@@ -19,7 +19,7 @@ def infeasible(case: Case) -> Cause | None:
         f"no alignment exists: for {case.row.pos_inf:,} of {case.row.elements:,} samples the labels, with a blank "
         f"between equal neighbours, are longer than the input{steps}"
     )
-    words = "leave such samples out: labels plus repeats must not be longer than the input"
+    words = "leave out such samples: labels plus repeats must not be longer than the input"
     return Cause("ctc_infeasible", text, fix=Fix(words, untried=NOT_AN_OP))
 
 

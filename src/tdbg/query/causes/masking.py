@@ -136,7 +136,7 @@ def nothing_left(case: Case) -> Cause | None:
     if not x.neg_inf or x.nan:
         return None
     row = f" (row {list(case.element[:-1])})" if case.element else ""
-    text = f"a row of the softmax is masked completely{row}: every one of its logits is -inf, and -inf - -inf is NaN"
+    text = f"a row of the softmax is completely masked{row}: every one of its logits is -inf, and -inf - -inf is NaN"
     return Cause("all_masked_softmax", text, fix=_finite_mask("-6e4" if x.label == "float16" else "-1e9"))
 
 
@@ -145,7 +145,7 @@ def _finite_mask(value: str) -> Fix | None:
         return f.softmax(np.where(np.isinf(x), x.dtype.type(float(value)), x))
 
     samples = Samples((np.array([[-np.inf, -np.inf]], np.float32),), "a row of two logits, both masked")
-    return propose(f.softmax, samples, Proposal(f"mask with {value} instead of -inf, or leave such rows out", masked))
+    return propose(f.softmax, samples, Proposal(f"mask with {value} instead of -inf, or leave out such rows", masked))
 
 
 @rule("Mul", "MatMul")
@@ -156,9 +156,9 @@ def mask_times_infinity(case: Case) -> Cause | None:
     if not case.row.nan or not infinite or not zeros:
         return None
     text = f"0 times infinity is NaN: the infinity {infinite[0].came_from()}, the 0 {zeros[-1].came_from()}"
-    chosen = "tf.where(mask, value, 0.0) in place of the product"
+    chosen = "tf.where(mask, value, 0.0) instead of the product"
     value = "-6e4" if case.row.label == "float16" else "-1e9"
-    words = f"a finite number, {value}, in place of infinity; or {chosen}"
+    words = f"use a finite number, {value}, instead of infinity; or {chosen}"
     return Cause("wrong_mask", text, fix=_finite_factor(case, words, value))
 
 

@@ -31,7 +31,7 @@ def epsilon_underflow(case: Case) -> Cause | None:
     )
     smallest = "1e-4" if case.dtype == DType.FLOAT16 else "1e-7"
     wider = "; or keep the weights in float32 (policy mixed_float16)" if kind == "float16" else ""
-    words = f"epsilon={smallest} or more in the optimizer{wider}"
+    words = f"use epsilon={smallest} or more in the optimizer{wider}"
     return Cause("adam_eps_underflow", reason, fix=_larger_epsilon(case, words, float(smallest)))
 
 
@@ -84,7 +84,7 @@ def _overflow(case: Case, largest: float, formula: f.Formula | None) -> Cause:
         f"the optimizer squares the gradients for its second moment, and the square of {largest:.4g} is larger than "
         f"{case.row.label} can hold"
     )
-    words = "make the loss smaller (a mean in place of a sum, scaled data), or clip the gradients: clipnorm=1.0"
+    words = "make the loss smaller (a mean instead of a sum, scaled data), or clip the gradients: clipnorm=1.0"
     if formula is None:
         return Cause("second_moment_overflow", reason, fix=Fix(words))
     clipped = Proposal(words, f.then(f.clip(-1.0, 1.0), formula))

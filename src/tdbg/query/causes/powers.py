@@ -19,7 +19,7 @@ def power_domain(case: Case) -> Cause | None:
     seen = at_element(case, "{0} ** {1}")
     if base.negative and case.row.nan:
         negative = share(base.negative, base.elements, "negative")
-        text = f"a negative number has no power of {number(exponent.min)}: {negative}"
+        text = f"a negative number has no real power of {number(exponent.min)}: {negative}"
         return Cause("pow_domain", text, seen, _bounded(case))
     if base.zero and exponent.min < 0:
         text = f"0 to the power of {number(exponent.min)} is infinite: {share(base.zero, base.elements, 'exactly 0')}"
@@ -41,7 +41,7 @@ def power_slope(case: Case) -> Cause | None:
     if base.negative and case.op.type in ("Log", "Mul"):
         negative = share(base.negative, base.elements, "negative")
         text = f"the gradient of the exponent takes the log of the base, and {negative}"
-        return Cause("pow_domain", text, fix=Fix("tf.stop_gradient on the exponent, or a base that is positive"))
+        return Cause("pow_domain", text, fix=Fix("use tf.stop_gradient on the exponent, or a base that is positive"))
     return None
 
 
@@ -55,5 +55,5 @@ def _bounded(case: Case, forward: Case | None = None) -> Fix | None:
 
     changed = code(case, r.call("pow"), f"{{2}}({{tf}}.maximum({{0}}, {bound}){{1}})")
     changed = changed or code(case, r.power, f"{{tf}}.maximum({{2}}, {bound}) ** {{1}}")
-    text = "bound the base from below, or use its absolute value and sign apart"
+    text = "bound the base from below, or use its absolute value and its sign separately"
     return propose(f.power, samples_of(forward or case, 0, 1), Proposal(text, bounded, changed))

@@ -27,10 +27,10 @@ def of_nothing(case: Case) -> Cause | None:
 
 def _guarded(case: Case) -> Fix | None:
     if case.op.type != "Mean":
-        return Fix("skip what is empty, or divide the sum by tf.maximum(count, 1)")
+        return Fix("skip empty tensors, or divide the sum by tf.maximum(count, 1)")
     count = "{tf}.maximum({tf}.size({0}), 1)"
     changed = code(case, _of_all, f"{{tf}}.reduce_sum({{0}}) / {{tf}}.cast({count}, {case.row.label!r})")
-    text = "divide the sum by the count, and by 1 where there is nothing; or skip what is empty"
+    text = "divide the sum by the count, or by 1 if it is empty; or skip empty tensors"
     return propose(s.mean, _NOTHING, Proposal(text, s.mean_or_zero, changed))
 
 

@@ -30,7 +30,7 @@ def root_domain(case: Case) -> Cause | None:
         text = f"1/sqrt(0): {share(x.zero, x.elements, 'exactly 0')}"
         why = ("the epsilon of this normalisation is 0",) if case.stack_has("ormaliz") else ()
         if lost_epsilon(case, 0):
-            why = ("the epsilon that is added rounds to 0 in float16, whose smallest number is 6e-8",)
+            why = ("the added epsilon rounds to 0 in float16, whose smallest number is 6e-8",)
         return Cause("rsqrt_of_zero", text, (*seen, *why), _bounded(case, f.rsqrt, "rsqrt"))
     return None
 

@@ -69,7 +69,7 @@ def stable_softmax(case: Case, quotient: Case, samples: Samples | None) -> Fix |
     inside = code(case, hand.log_of(hand.quotient), "{tf}.nn.log_softmax({0}{1})") if _has_axis(case, quotient) else ""
     where = f" ({short_path(log.frame.file)}:{log.frame.line})" if log.frame else ""
     text = (
-        f"its log is taken{where}: tf.nn.log_softmax, or tf.nn.softmax_cross_entropy_with_logits, in place of both. "
+        f"its log is taken{where}: tf.nn.log_softmax, or tf.nn.softmax_cross_entropy_with_logits, instead of both. "
         "A stable softmax alone still gives log(0) where a logit is far below the largest"
     )
     return propose(before, samples, Proposal(text, f.log_softmax, inside))

@@ -52,10 +52,10 @@ def in_wide(case: Case) -> tuple[str, ...]:
     if output is None or output.dtype.kind != "f" or output.size == 0:
         return ()
     if not np.isfinite(output).all():
-        return ("computed again in float64 it is bad as well: a wider type does not help",)
+        return ("recomputed in float64 it is bad as well: a wider type does not help",)
     at = case.element if case.element is not None and output.shape == case.output_shape else None
     value = float(output[at]) if at is not None else float(np.abs(output).max())
-    return (f"computed again in float64 it is {value:.4g}: only the range of {case.row.label} is too small",)
+    return (f"recomputed in float64 it is {value:.4g}: only the range of {case.row.label} is too small",)
 
 
 def lost_beside_one(case: Case, index: int = 0) -> str:

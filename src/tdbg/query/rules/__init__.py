@@ -145,7 +145,7 @@ def _reason_for_none(coverage: Coverage) -> str:
     if not set(coverage.modes) & {"numerics", "full"}:
         return f"mode {', '.join(coverage.modes)} keeps no numbers; record with --mode numerics"
     if coverage.is_partial:
-        return "only some ops were recorded, by a filter"
+        return "a filter left out some ops"
     return ""
 
 
@@ -164,7 +164,7 @@ def _ask(one: Rule, training: Training, skipped: dict[str, str]) -> list[Alert] 
     except Exception as error:
         if os.environ.get("TDBG_STRICT") == "1":
             raise
-        skipped[one.name] = f"it failed, a fault of tdbg itself ({type(error).__name__}: {error})"
+        skipped[one.name] = f"it failed, which is a bug in tdbg ({type(error).__name__}: {error})"
         return None
     return _alerts(one, training, findings)
 

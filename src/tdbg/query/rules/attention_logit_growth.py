@@ -18,7 +18,7 @@ _BETWEEN = ("Mul", "RealDiv", "AddV2", "Add", "Sub", "Select", "SelectV2", "Soft
 @rule(
     "attention_logit_growth",
     why="the softmax becomes one-hot and its gradient vanishes; large runs diverge soon after",
-    fix="normalise queries and keys (QK-norm), a smaller learning rate, weight decay, or a soft cap on the logits",
+    fix="normalise queries and keys (QK-norm), or try a smaller learning rate, weight decay or a soft logit cap",
     steps=_STEPS,
 )
 def attention_logit_growth(training: Training) -> Iterator[Finding]:

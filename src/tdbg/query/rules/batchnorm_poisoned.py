@@ -15,8 +15,8 @@ _STEPS, _BEFORE, _JUMP, _STAYS = 10, 4, 1e3, 50.0
 
 @rule(
     "batchnorm_poisoned",
-    why="evaluation uses the moving statistics: its results are wrong for hundreds of steps",
-    fix="find the extreme batch at that step; clip or drop it, and set the moving statistics back",
+    why="evaluation uses the moving statistics, so its results are wrong for hundreds of steps",
+    fix="find the extreme batch at that step; clip or drop it, and reset the moving statistics",
     steps=_STEPS,
 )
 def batchnorm_poisoned(training: Training) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from tdbg.query.rules.training import Training
 
 @rule(
     "broadcast_shape",
-    why="each prediction is compared with the targets of all samples, so the best that can be learned is their mean",
+    why="each prediction is compared with the targets of all samples, so the model can learn only their mean",
     fix="give both the same shape: tf.squeeze(prediction, -1), or target[:, None]",
     steps=0,
 )

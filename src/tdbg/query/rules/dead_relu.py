@@ -13,8 +13,8 @@ _STEPS, _FEWEST_ELEMENTS = 5, 8
 
 @rule(
     "dead_relu",
-    why="a ReLU that gives only zeros passes no gradient back: it, and all that comes before it, stops learning",
-    fix="a smaller learning rate, a smaller or He initialisation, no large negative bias, or LeakyReLU",
+    why="a ReLU that gives only zeros passes no gradient back, so it and everything before it stop learning",
+    fix="try a smaller learning rate, a smaller or He initialisation, no large negative bias, or LeakyReLU",
     steps=_STEPS,
 )
 def dead_relu(training: Training) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ _STEPS_INSIDE = ("Exp", "Neg", "Abs", "Select", "SelectV2")
 @rule(
     "double_softmax",
     why="the second softmax sees numbers between 0 and 1, so its result is almost uniform and the gradient is small",
-    fix="give the loss the logits: no softmax on the last layer, or from_logits=False where the loss has that",
+    fix="pass logits to the loss: no softmax on the last layer, or from_logits=False if the loss has that option",
     steps=0,
 )
 def double_softmax(training: Training) -> Iterator[Finding]:
@@ -28,7 +28,7 @@ def double_softmax(training: Training) -> Iterator[Finding]:
                 made = f"{frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame else "the program"
                 # Where a library's loss or layer takes it, the line to change is that of the first.
                 line = training.made_at(node) if training.lines.is_of_library(training.op(reader)) else None
-                yield Finding(reader, int(series.step[0]), text, (f"the first softmax is made by {made}",), line)
+                yield Finding(reader, int(series.step[0]), text, (f"the first softmax is at {made}",), line)
     for node, quotient in _by_hand(training):
         text = f"{training.op(node).type} is given a softmax that is written out, not logits"
         yield Finding(node, int(min(training.steps, default=0)), text, (), training.frame(quotient))

@@ -14,8 +14,8 @@ _STEPS, _LAST, _GROWTH, _HUGE = 8, 3, 1e3, 1e9
 
 @rule(
     "exploding_gradient",
-    why="each step throws the weights further away; NaN or infinity is what usually comes next",
-    fix="a smaller learning rate, tf.clip_by_global_norm (clipnorm= in Keras), normalisation, scaled targets",
+    why="each step throws the weights further off; NaN or infinity usually comes next",
+    fix="try a smaller learning rate, tf.clip_by_global_norm (clipnorm= in Keras), normalisation or scaled targets",
     steps=_STEPS,
 )
 def exploding_gradient(training: Training) -> Iterator[Finding]:
@@ -37,4 +37,4 @@ def exploding_gradient(training: Training) -> Iterator[Finding]:
             yield Finding(layer.node, since, text, (evidence,), training.lines.optimizer())
         elif (rms > _HUGE * weight.rms).all() and (weight.rms > 0).all():
             text = f"the gradient of {layer.name} has rms {rms[-1]:.2g}, and its weight {weight.rms[-1]:.2g}"
-            yield Finding(layer.node, int(gradient.step[0]), text, ("so it was from the first step on",))
+            yield Finding(layer.node, int(gradient.step[0]), text, ("it has been like this since the first step",))

@@ -12,7 +12,7 @@ from tdbg.query.rules.training import Training
 
 @rule(
     "half_precision_update_lost",
-    why="float16 keeps 3 digits and bfloat16 2: a weight plus an update a thousand times smaller is the weight again",
+    why="float16 keeps 3 digits and bfloat16 2: adding an update a thousand times smaller leaves a weight unchanged",
     fix="keep the weights in float32 and compute in half precision (policy mixed_bfloat16 or mixed_float16)",
     steps=STEPS,
 )
@@ -27,7 +27,7 @@ def half_precision_update_lost(training: Training) -> Iterator[Finding]:
         if not is_lost(update, weight):
             continue
         kind, steps = DType(weight.dtype).label, f"step {weight.step[-LAST]} to step {weight.step[-1]}"
-        what = "leave it as it is" if is_same(weight.last(LAST)) else "are too small to change it"
+        what = "leave it unchanged" if is_same(weight.last(LAST)) else "are too small to change it"
         text = f"the weight of {layer.name} is {kind}, and its updates {what} from {steps}"
         numbers = f"update rms {update.rms[-1]:.2g}, weight rms {weight.rms[-1]:.2g} at step {update.step[-1]}"
         yield Finding(layer.node, int(update.step[-LAST]), text, (numbers,))

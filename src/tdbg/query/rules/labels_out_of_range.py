@@ -11,9 +11,9 @@ from tdbg.query.rules.training import Training
 
 @rule(
     "labels_out_of_range",
-    why="a one-hot code of such a label is all zeros and teaches nothing; a sparse loss stops on a CPU and gives NaN "
+    why="a one-hot code of such a label is all zeros and teaches nothing; a sparse loss fails on a CPU and gives NaN "
     "on a GPU",
-    fix="as many outputs as there are classes, numbered from 0",
+    fix="use as many outputs as there are classes, and number the classes from 0",
     steps=0,
 )
 def labels_out_of_range(training: Training) -> Iterator[Finding]:

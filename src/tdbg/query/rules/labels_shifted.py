@@ -13,8 +13,7 @@ _MOST_CLASSES, _CHANCE = 100, 1e-9
 
 @rule(
     "labels_shifted",
-    why="class 0 never comes: every label stands for the class after it, and one output has no class, or one class no "
-    "output",
+    why="class 0 never occurs: every label is one too high, so one output has no class, or one class has no output",
     fix="subtract 1 from the labels, and give the last layer as many outputs as there are classes",
     steps=0,
 )
@@ -23,10 +22,10 @@ def labels_shifted(training: Training) -> Iterator[Finding]:
         if labels.least != 1 or labels.classes <= 2:
             continue
         if labels.greatest == labels.classes:
-            text = f"labels go from 1 to {labels.classes}; with {labels.classes} classes they go from 0"
+            text = f"labels go from 1 to {labels.classes}; with {labels.classes} classes they should start at 0"
             yield Finding(labels.node, int(labels.series.step[0]), text)
         elif labels.greatest == labels.classes - 1 and _is_missed(training, labels):
-            text = f"{labels.total:,} labels go from 1 to {labels.greatest}: class 0 of {labels.classes} never comes"
+            text = f"{labels.total:,} labels go from 1 to {labels.greatest}: class 0 of {labels.classes} never occurs"
             yield Finding(labels.node, int(labels.series.step[0]), text)
 
 

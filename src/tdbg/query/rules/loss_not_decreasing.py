@@ -16,8 +16,8 @@ _RISE, _NEAR = 2.0, 0.02
 
 @rule(
     "loss_not_decreasing",
-    why="the model does not learn, or unlearns",
-    fix="another learning rate; check the sign of the loss, the labels, and that inputs and labels are shuffled alike",
+    why="the model does not learn, or it forgets what it learned",
+    fix="try another learning rate; check the labels, the loss's sign, and that inputs and labels are shuffled alike",
     steps=_STEPS,
 )
 def loss_not_decreasing(training: Training) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from tdbg.query.rules.series import Node, Place, Sample
 
 _SCALING = re.compile(r"scaled?_loss$")  # a loss-scaling optimizer: the loss is what goes in
 _OUTPUT = f"flags & {int(Flag.EVIDENCE)} = 0 AND flags & {int(Flag.INPUT)} = 0"
-_GUESSED = "the last scalar that was differentiated, as well as it can be told"
+_GUESSED = "the last scalar that was differentiated, as far as tdbg can tell"
 
 
 class _Target(NamedTuple):
@@ -155,5 +155,5 @@ def _guessed(rows: Rows, program: Program, process: int, targets: list[_Target])
         return []
     note = _GUESSED
     if targets:
-        note = f"a part of the loss; the loss itself ({output_name(program, targets[-1].op)}) is nowhere computed"
+        note = f"a part of the loss; the loss itself ({output_name(program, targets[-1].op)}) is never computed"
     return [Loss((found[0][0],), 0, output_name(program, ops[found[0][0]]), note, True)]

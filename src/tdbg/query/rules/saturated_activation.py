@@ -19,7 +19,7 @@ _AT_ONCE = 5  # times as much is too little when training begins so: nothing was
 @rule(
     "saturated_activation",
     why="where a sigmoid or tanh is flat its gradient is almost zero, so the layers before it hardly learn",
-    fix="scale the inputs, use a smaller initialisation or learning rate, a normalisation before it, or ReLU",
+    fix="scale the inputs, or try a smaller initialisation or learning rate, normalisation before it, or ReLU",
     steps=_STEPS,
 )
 def saturated_activation(training: Training) -> Iterator[Finding]:

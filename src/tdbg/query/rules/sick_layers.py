@@ -31,18 +31,18 @@ def reason_for(training: Training, node: Node, since: int) -> Reason:
     weight, usual = _at(layer.weight, since), float(np.sqrt(2 / max(fan_in, 1)))
     given = [series for place in layer.given if (series := training.at(place)) is not None]
     largest = max((float(series.rms[0]) for series in given), default=0.0)
-    numbers = f"what goes into {layer.name} has rms {largest:.3g}, its weight {weight:.3g} (usual: up to {usual:.2g})"
+    numbers = f"the input of {layer.name} has rms {largest:.3g}, its weight {weight:.3g} (usual: up to {usual:.2g})"
     made = training.created_variables.get(layer.variable)
     first = int(layer.weight.step[0])
     if weight > _LARGE_WEIGHT * usual and float(layer.weight.rms[0]) > _LARGE_WEIGHT * usual:
         frame = training.made_at(node) if made is None or made.is_of_layer else made.frame
-        return Reason((numbers, "the weight is large from the start: the initialiser"), frame)
+        return Reason((numbers, "the weight is large from the start: check the initialiser"), frame)
     if largest > _LARGE_INPUT and _is_data(training, layer):
         return Reason((numbers, "the inputs are not scaled"), training.frame(layer.node))
     if since > first and layer.update is not None:
         ratio = _largest_change(layer.update, layer.weight)
         if ratio > _LARGE_UPDATE:
-            text = f"a step changed the weight by {ratio:.0%} of its size: the learning rate"
+            text = f"a step changed the weight by {ratio:.0%} of its size: check the learning rate"
             return Reason((numbers, text), training.lines.optimizer() or training.made_at(node))
     return Reason((numbers,), training.made_at(node))
 

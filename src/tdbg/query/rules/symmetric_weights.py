@@ -12,8 +12,8 @@ _STEPS = 3
 
 @rule(
     "symmetric_weights",
-    why="units with the same weights get the same gradient: they stay alike, and a layer of many learns as one",
-    fix="a random initialiser: glorot_uniform (the default of Keras), he_normal for ReLU, or tf.random.normal",
+    why="units with the same weights get the same gradient, so they stay alike, and the layer learns as one unit",
+    fix="use a random initialiser: glorot_uniform (Keras's default), he_normal for ReLU, or tf.random.normal",
     steps=_STEPS,
 )
 def symmetric_weights(training: Training) -> Iterator[Finding]:
@@ -28,7 +28,7 @@ def symmetric_weights(training: Training) -> Iterator[Finding]:
         if weight.min[0] != weight.max[0] or weight.step[0] > training.steps[0] + 1:
             continue
         if weight.mean[0] != 0 or (stays and layer.node.op in training.differentiated):
-            text = f"all {int(weight.elements[0]):,} weights of {layer.name} begin as {weight.mean[0]:.4g}{stays}"
+            text = f"all {int(weight.elements[0]):,} weights of {layer.name} start as {weight.mean[0]:.4g}{stays}"
             made = training.created_variables.get(layer.variable)
             frame = training.made_at(layer.node) if made is None or made.is_of_layer else made.frame
             yield Finding(layer.node, int(weight.step[0]), text, (), frame)

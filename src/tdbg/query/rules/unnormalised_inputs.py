@@ -14,8 +14,8 @@ _STEPS, _LARGEST = 3, 25.0
 
 @rule(
     "unnormalised_inputs",
-    why="layers are initialised for inputs of about size 1: with larger ones the first steps are far too large, and "
-    "features of other sizes drown each other",
+    why="layers are initialised for inputs of about size 1: with larger inputs the first steps are far too large, and "
+    "large features drown out small ones",
     fix="divide by the range (images: x / 255), or subtract the mean and divide by the standard deviation",
     steps=_STEPS,
 )
@@ -32,6 +32,6 @@ def unnormalised_inputs(training: Training) -> Iterator[Finding]:
             if seen is None or seen.elements[-1] < 2:
                 continue
             if np.all(seen.rms[-_STEPS:] > _LARGEST):
-                text = f"what goes into {layer.name} has mean {seen.mean[-1]:.3g} and std {seen.std[-1]:.3g}"
+                text = f"the input of {layer.name} has mean {seen.mean[-1]:.3g} and std {seen.std[-1]:.3g}"
                 evidence = f"min {seen.min.min():.4g}, max {seen.max.max():.4g}; nothing scales it on the way"
                 yield Finding(layer.node, int(seen.step[0]), text, (evidence,))

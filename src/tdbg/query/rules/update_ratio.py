@@ -18,9 +18,9 @@ _WIPED, _ROSE = 10, 100  # a first update that is ten weights large, and a loss 
 
 @rule(
     "update_ratio",
-    why="a healthy update is about a thousandth of its weight: one as large as the weight forgets what was learned, "
+    why="a healthy update is about a thousandth of its weight: one as large as the weight erases what was learned, "
     "and one below half a unit in the last place is rounded away",
-    fix="a smaller learning rate where updates are too large, a larger one where they are rounded away",
+    fix="use a smaller learning rate where updates are too large, or a larger one where they are rounded away",
     steps=STEPS,
 )
 def update_ratio(training: Training) -> Iterator[Finding]:

@@ -18,8 +18,8 @@ _FLAT, _FEWEST_FLAT, _RATIO_OF_FLAT, _SAME = ("Sigmoid", "Tanh"), 3, 1e-3, 1e-3
 
 @rule(
     "vanishing_gradient",
-    why="layers whose gradient is a millionth of another layer's stay as they were initialised",
-    fix="ReLU or GELU for sigmoid and tanh, residual connections, normalisation, He or Glorot initialisation",
+    why="layers whose gradient is a millionth of another layer's hardly move from their initial weights",
+    fix="try ReLU or GELU instead of sigmoid and tanh, residual connections, normalisation, He or Glorot weights",
     steps=_STEPS,
 )
 def vanishing_gradient(training: Training) -> Iterator[Finding]:

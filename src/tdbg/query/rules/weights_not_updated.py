@@ -19,7 +19,7 @@ _FROZEN = re.compile(r"trainable\s*=\s*False|set_trainable|freeze", re.IGNORECAS
 @rule(
     "weights_not_updated",
     why="a weight that never changes is not trained",
-    fix="give it to the optimizer and to tape.gradient; if it is meant to stay, say trainable=False",
+    fix="pass it to the optimizer and to tape.gradient; if it should stay fixed, create it with trainable=False",
     steps=_STEPS,
 )
 def weights_not_updated(training: Training) -> Iterator[Finding]:
@@ -105,7 +105,7 @@ def _cut_at(training: Training, layer: Layer) -> Frame | None:
 
 
 def _made_text(made: Frame | None) -> tuple[str, ...]:
-    return (f"it is made at {made.file.rsplit('/', 1)[-1]}:{made.line}",) if made is not None else ()
+    return (f"it is created at {made.file.rsplit('/', 1)[-1]}:{made.line}",) if made is not None else ()
 
 
 def _is_rounded_away(training: Training, layer: Layer, weight: Series) -> bool:
@@ -115,7 +115,7 @@ def _is_rounded_away(training: Training, layer: Layer, weight: Series) -> bool:
 
 def _no_gradient(training: Training, layer: Layer) -> str:
     if layer.node.op in training.differentiated:
-        return "nobody uses its gradient"
+        return "its gradient is not used"
     return "no gradient is taken for it"
 
 
@@ -123,13 +123,13 @@ def _why(training: Training, layer: Layer) -> tuple[str, ...]:
     assert layer.gradient is not None
     known = f"its gradient has rms {layer.gradient.rms[-1]:.2g}"
     if layer.variable not in training.writes:
-        return (known, "nothing writes to it: it is not among the variables that the optimizer was given")
+        return (known, "nothing writes to it: it is not among the variables passed to the optimizer")
     if layer.update is None:
         return (known,)
     update = layer.update.rms[-1]
     if update == 0:
-        return (known, "what is subtracted in each step is exactly 0: the learning rate, or a mask")
-    return (known, f"what is subtracted has rms {update:.2g}, lost when rounded beside {layer.weight.rms[-1]:.2g}")
+        return (known, "what is subtracted in each step is exactly 0: check the learning rate, or a mask")
+    return (known, f"what is subtracted has rms {update:.2g}, lost to rounding next to {layer.weight.rms[-1]:.2g}")
 
 
 def _is_used_in_training(training: Training, node: Node) -> bool:

@@ -22,10 +22,10 @@ _COMMENTED = re.compile(r"^\s*(#|from\b|import\b)")
 
 @rule(
     "wrong_activation",
-    why="a loss of probabilities cuts off what is not between 0 and 1: there it has no gradient, and its value means "
-    "nothing; a softmax over one element, or over the batch, is no prediction of a class",
-    fix="from_logits=True in the loss, or softmax (one of several classes) or sigmoid (yes or no) on the last layer; a "
-    "softmax goes over the classes",
+    why="a loss of probabilities clips what is not between 0 and 1: there it has no gradient, and its value means "
+    "nothing; a softmax over one element, or over the batch, does not predict a class",
+    fix="use from_logits=True in the loss, or a softmax (many classes) or sigmoid (yes or no) on the last layer; a "
+    "softmax should run over the classes",
     steps=_STEPS,
 )
 def wrong_activation(training: Training) -> Iterator[Finding]:
@@ -108,9 +108,9 @@ def _input(training: Training, node: Node, at: int) -> Series | None:
 def _no_probabilities(training: Training, given: Series) -> Finding:
     node = given.place.node
     name = training.name(node)
-    text = f"the loss takes {name} for probabilities; it goes from {given.min.min():.3g} to {given.max.max():.3g}"
+    text = f"the loss takes {name} as probabilities, but it goes from {given.min.min():.3g} to {given.max.max():.3g}"
     frame = training.made_at(node)
-    made = f"{name} is made at {frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame else ""
+    made = f"{name} is created at {frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame else ""
     return Finding(node, int(given.step[0]), text, (made,) if made else (), _loss_line(training, frame) or frame)
 
 
@@ -158,10 +158,10 @@ def _misplaced(training: Training, softmax: Series) -> str:
         return ""
     name = training.name(node)
     if dims[-1] == 1:
-        return f"{name} of shape {list(dims)} goes over one element: it is 1 whatever is learned"
+        return f"{name} of shape {list(dims)} runs over one element, so it is always 1, whatever is learned"
     raw = training.flow.raw_input(node, 0)
     if node.op in training.differentiated and raw is not None and training.op(raw.node).type == "Transpose":
         readers = [training.op(reader).type for reader in _readers(training, node)]
         if readers and not set(readers) & LAYER_OPS and set(readers) & {"Log", *_CLIPS}:
-            return f"{name} goes over the {dims[-1]:,} samples of a batch, not over the {dims[0]:,} classes"
+            return f"{name} runs over the {dims[-1]:,} samples of a batch, not over the {dims[0]:,} classes"
     return ""

@@ -11,7 +11,7 @@ from tdbg.shell.command import quoted
 from tdbg.shell.linked import linked, place, step_link
 from tdbg.shell.result import Cell, Column, Mapped, Result, Span, Table, text
 
-_SAID = {"bad_values": "outputs with bad values", "retrace": "tracings again", "shape_change": "changed shapes"}
+_SAID = {"bad_values": "outputs with bad values", "retrace": "functions traced again", "shape_change": "changed shapes"}
 _HIDDEN = ("step", "seq", "process", "op", "file", "line")
 _STYLES = {"bad_values": "nan", "retrace": "warning", "shape_change": "warning"}
 
@@ -35,7 +35,7 @@ class Command(command.Command):
         trace = shell.scene.trace()
         found = trace.alerts().to_pylist()
         counts = {kind: sum(row["kind"] == kind for row in found) for kind in KINDS}
-        said = ", ".join(f"{_SAID[kind]} {count:,}" for kind, count in counts.items() if count)
+        said = ", ".join(f"{_SAID[kind]}: {count:,}" for kind, count in counts.items() if count)
         shown = [row for row in found if args.kind in (None, row["kind"])]
         menu = [Span(f"{kind} {count:,}", "name", f"alerts -k {kind}") for kind, count in counts.items() if count]
         headline = f"{len(shown):,} alert{'s' * (len(shown) != 1)}" + (f" ({said})" if said else "")

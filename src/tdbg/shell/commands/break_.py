@@ -12,7 +12,7 @@ from tdbg.errors import TdbgError
 from tdbg.shell import command
 from tdbg.shell.result import Column, Result, Table, text
 
-_OUTSIDE = "no program is held here by conditions; start one with: tdbg run --break 'nan > 0' train.py"
+_OUTSIDE = "no program is stopped at a condition here; start one with: tdbg run --break 'nan > 0' train.py"
 _REMOVE = re.compile(r"(?:-d|--delete|remove)(?:\s+(?P<number>\S+))?")
 _COLUMNS = (
     Column("#", "number", right=True),
@@ -32,7 +32,7 @@ class Command(command.Command):
     aliases = ("b",)
     examples = (
         ("break", "list them, with how often each has stopped the program"),
-        ('break nan > 0 and op == "Log"', "one more"),
+        ('break nan > 0 and op == "Log"', "add one"),
         ("break remove 1", "remove the first one"),
     )
     is_raw = True
@@ -70,6 +70,6 @@ class Command(command.Command):
 
 def _remove(found: Conditions, number: str | None) -> Result:
     if number is None or not number.isdecimal():
-        raise TdbgError("which break? Name its number, as in break remove 1; break lists them")
+        raise TdbgError("which break? Give its number, as in break remove 1; break lists them")
     gone = found.remove(int(number))
-    return Result([text(f"break {gone.number} is removed: {gone.text}", data={"removed": gone.number})])
+    return Result([text(f"removed break {gone.number}: {gone.text}", data={"removed": gone.number})])

@@ -38,11 +38,11 @@ class Command(command.Command):
         curves = [curve for curve in curves if any(point.value is not None or point.bad for point in curve.points)]
         what = "variables" if args.weights else "gradients"
         if not curves:
-            said = f"no {what} were recorded with numbers; record training with tdbg run --mode numerics"
+            said = f"no {what} were recorded with numbers; record the training with tdbg run --mode numerics"
             return Result([text(Span(said, "warning"), data={"layers": 0})])
         columns = [
             Column("Variable" if args.weights else "Layer", "name"),
-            Column("norm first", "first", right=True),
+            Column("first norm", "first", right=True),
             Column("last finite", "last", right=True),
             Column("most", "most", right=True),
             Column("bad steps", "", right=True),

@@ -34,11 +34,11 @@ class Command(command.Command):
         asked = verdict.health.asked
         if not alerts and asked:
             count = f"{len(asked)} rule{'s' * (len(asked) != 1)}"
-            lines.append(Span(f"Nothing unhealthy was found in training: {count} asked.", "good"))
+            lines.append(Span(f"Found nothing unhealthy in the training: {count} checked.", "good"))
         elif not alerts:
-            lines.append(Span("Whether training is healthy is not known: no rule could be asked.", "warning"))
+            lines.append(Span("tdbg cannot tell whether the training is healthy: no rule could be checked.", "warning"))
         if verdict.first is not None:
-            before = f"Only what came before the first bad value, in step {verdict.first.row.step}, was looked at; see "
+            before = f"Only what came before the first bad value, in step {verdict.first.row.step}, was checked; see "
             lines.append((Span(before, "dim"), Span("why", "name", "why")))
         lines += [Span(f"note: {note}", "dim") for note in notes]
         data = {"alerts": [alert.as_dict() for alert in alerts], "rules_not_asked": dict(verdict.health.skipped)}

@@ -63,7 +63,7 @@ class Command(command.Command):
     def run(self, shell: command.Context, args: Namespace) -> Result:
         nodes = shell.scene.profile()
         if not nodes:
-            raise TdbgError("there is no profile here; make one at the prompt of a Session with: run -p")
+            raise TdbgError("there is no profile here; to make one, type run -p at a Session's prompt")
         chosen = ProfileFilter(
             args.node_name_filter,
             args.op_type_filter,

@@ -58,7 +58,7 @@ class Command(command.Command):
         if yours:
             blocks.append(Table(_COLUMNS, [_row(file) for file in yours]))
         if yours and others and not args.path_filter:
-            said = f"and {len(others)} file(s) of libraries, which -p lists, too"
+            said = f"and {len(others)} library file(s), which -p lists too"
             blocks.append(text("", (Span(said, "dim", "ls -p .*"),)))
         elif others:
             blocks.append(text("", Span("Library file(s):", "title")))

@@ -98,7 +98,7 @@ def _edges(label: str, edges: Sequence[Edge]) -> Iterator[Line]:
 
 def _attributes(node: Node) -> Iterator[Line]:
     yield ()
-    yield (Span("Node attributes:" if node.attributes else "No node attributes are known."),)
+    yield (Span("Node attributes:" if node.attributes else "The attributes of this node are unknown."),)
     for name, value in node.attributes.items():
         yield (Span(f"  {name}: "), Span(" ".join(line.strip() for line in value.splitlines()), "code"))
 
@@ -122,7 +122,7 @@ def _traceback(node: Node, shows_all: bool) -> Iterator[Line]:
     """The outermost line first. Lines of libraries are counted where there are lines of the user."""
     yield ()
     if not node.stack:
-        yield (Span("It is not known which lines created this node."),)
+        yield (Span("The lines that created this node are unknown."),)
         return
     yield (Span("Traceback of node construction:"),)
     shows_all = shows_all or not any(frame.is_user for frame, _ in node.stack)

@@ -25,7 +25,7 @@ class Command(command.Command):
     def run(self, shell: command.Context, args: Namespace) -> Result:
         if shell.is_held:
             raise TdbgError(
-                "a program is stopped here, so only its own tensors can be shown; open a trace with: tdbg shell"
+                "a program is stopped here, so only its own tensors can be shown; to open a trace, use: tdbg shell"
             )
         shell.begin(shell.open_scene(os.path.expanduser(args.path)))
         scene = shell.scene

@@ -57,6 +57,6 @@ class Command(command.Command):
 
 def _unknown(name: str, known: list[str]) -> str:
     if not known:
-        return "this run was fed nothing; pt shows the tensors it computed"
+        return "nothing was fed to this run; pt shows the tensors it computed"
     near = difflib.get_close_matches(name, known, 1)
     return f"no feed {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}")

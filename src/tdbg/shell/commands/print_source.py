@@ -76,7 +76,7 @@ class Command(command.Command):
 
 def _without_text(lines: Sequence[SourceLine]) -> Iterator[Line]:
     if lines and not any(line.text for line in lines):
-        yield (Span("The text of this file was not recorded; these are the lines that made nodes.", "dim"),)
+        yield (Span("The text of this file was not recorded; these are the lines that created nodes.", "dim"),)
 
 
 def _asks_for_times(shell: command.Context, words: Sequence[str]) -> bool:
@@ -121,7 +121,7 @@ def _made(names: Sequence[str], args: Namespace, line: int, digits: int) -> Iter
 def _times(shell: command.Context, args: Namespace) -> Result:
     nodes = shell.scene.profile()
     if not nodes:
-        raise TdbgError("there is no profile here; make one at the prompt of a Session with: run -p")
+        raise TdbgError("there is no profile here; to make one, type run -p at a Session's prompt")
     lines = shell.scene.source(args.source_file_path)
     if args.init_line:
         _check_line("--init_line", args.init_line, lines)

@@ -112,7 +112,7 @@ def _numbers(seen: Seen, title: str, problem: str) -> list[Block]:
     if seen.numbers is not None:
         blocks.append(summary_text(seen.numbers, seen.dtype))
     elif seen.is_bad is not None:
-        blocks.append(text("It holds NaN or infinity." if seen.is_bad else "All of it is finite.", ""))
+        blocks.append(text("It holds NaN or infinity." if seen.is_bad else "All elements are finite.", ""))
     return [*blocks, text(Span(problem, "warning"), data={"not_kept": problem})]
 
 

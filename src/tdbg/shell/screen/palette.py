@@ -48,6 +48,6 @@ class Palette(Provider):
         switches = [
             ("light or dark", "The other colours", app.action_colours),
             ("mouse on or off", "Without it the terminal selects text", app.action_mouse),
-            ("printed", "What the program has printed since the screen is up", app.action_printed),
+            ("printed", "What the program has printed since this screen opened", app.action_printed),
         ]
         return [*commands, *switches]

@@ -99,7 +99,7 @@ def beside(array: Array, width: int) -> list[Line]:
     values = array.values
     lines: list[Line] = [(Span("Elements", "title"), Span(f"{values.size:>{width - 8},}"))]
     if values.nbytes > _MOST_COUNTED or (not values.flags.c_contiguous and values.nbytes > _MOST_COUNTED // 10):
-        return [*lines, (), (Span("too many to count unasked:", "dim"),), (Span("pt -s NAME counts them", "dim"),)]
+        return [*lines, (), (Span("too many to count by default:", "dim"),), (Span("pt -s NAME counts them", "dim"),)]
     summary = summary_of(values)
     if summary is None:
         return lines

@@ -32,7 +32,7 @@ _RECORD = {
     "graph": whole("of the function that was called; -1 for an op"),
     "op": whole(),
     "bad": whole("how many of its tensors hold NaN or infinity"),
-    "benign": whole("of these: how many did no harm, once there is a verdict"),
+    "benign": whole("how many of these were harmless, once there is a verdict"),
     "file": maybe(text()),
     "line": maybe(whole()),
 }
@@ -67,8 +67,8 @@ def execution(asked: Asked) -> dict[str, Any]:
 
 _STEP = Parameter("step", "only those of this training step", least=-1)
 _RUN = Parameter("run", "only this run of a Session", least=-1)
-_BAD = Parameter("bad", "1: only those in which bad values were that did harm", "truth", default=False)
-_AT = Parameter("at", "an execution: where it stands in the listing comes as `at`")
+_BAD = Parameter("bad", "1: only those with harmful bad values", "truth", default=False)
+_AT = Parameter("at", "an execution; its position in the listing is returned as `at`")
 
 ROUTES = (
     Route(
@@ -80,7 +80,7 @@ ROUTES = (
     ),
     Route(
         "/api/t/{trace}/execution",
-        "One of them, with its stack and what went in and came out",
+        "One of them, with its stack, inputs and outputs",
         execution,
         record(**_RECORD, ended=maybe(number()), stack=many(FRAME), inputs=many(TENSOR), outputs=many(TENSOR)),
         (PROCESS, Parameter("execution", "its number", is_required=True)),

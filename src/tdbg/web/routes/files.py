@@ -80,7 +80,7 @@ def _batches(
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """The first is read at once: what is wrong with a filter shows then, and not in the middle of a file."""
     if where and table != "tensors":
-        raise Refused(400, f"{table} cannot be filtered", "where goes with tensors")
+        raise Refused(400, f"{table} cannot be filtered", "use where with tensors")
     connection = trace.connect(alerts=table == "alerts")
     sql, parameters = f"SELECT * FROM {table}", []
     if table == "tensors":
@@ -93,7 +93,7 @@ def _batches(
         reader = record_batches(connection, sql, parameters, _CHUNK)
         first = next(reader, None)
     except (duckdb.Error, pa.ArrowException) as error:
-        raise Refused(400, f"this cannot be asked: {str(error).partition(chr(10))[0]}", "try another filter") from error
+        raise Refused(400, f"this query failed: {str(error).partition(chr(10))[0]}", "try another filter") from error
     return reader.schema, chain([] if first is None else [first], reader)
 
 
@@ -160,9 +160,9 @@ ROUTES = (
         parameters=(
             WHERE,
             PROCESS,
-            Parameter("execution", "of tensors only those of this execution", least=-1),
-            Parameter("source", "of tensors only those of ops that this file made", "text", default=""),
-            Parameter("line", "and of these only those of this line"),
+            Parameter("execution", "tensors only: those of this execution", least=-1),
+            Parameter("source", "tensors only: those of ops created in this file", "text", default=""),
+            Parameter("line", "and, of these, only those of this line"),
         ),
     ),
     Route(
@@ -174,7 +174,7 @@ ROUTES = (
     ),
     Route(
         "/api/t/{trace}/diff",
-        "The first op and line where this run and another part",
+        "The first op and line where this run and another diverge",
         diff,
         record(
             a=text(),
@@ -188,7 +188,7 @@ ROUTES = (
         ),
         (
             Parameter("other", "the id of the other trace", "text", is_required=True, most=200),
-            Parameter("exact", "1: rounding is a difference, too", "truth", default=False),
+            Parameter("exact", "1: rounding counts as a difference too", "truth", default=False),
         ),
     ),
 )

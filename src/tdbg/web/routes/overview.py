@@ -130,11 +130,11 @@ def alerts(asked: Asked) -> dict[str, Any]:
 
 
 _TRACE = {
-    "id": text("its short name, which stands in the other addresses"),
+    "id": text("its short name, which is part of the other addresses"),
     "name": text("of its folder"),
     "error": text("why it cannot be read; empty when it can"),
-    "is_starting": truth("its program has recorded nothing yet"),
-    "live": truth("whether its program may still write"),
+    "is_starting": truth("its program has not recorded anything yet"),
+    "live": truth("whether its program may still be writing"),
     "argv": listing(text()),
     "mode": text(),
     "started": maybe(whole("ns since the epoch")),
@@ -144,7 +144,7 @@ _TRACE = {
 _LINK = {
     "process": whole(), "seq": whole(), "op": whole(), "slot": whole(), "graph": whole(), "step": whole(),
     "execution": whole(), **PLACE,
-    "is_hidden": truth("an op of the forward pass, whose trouble only the gradient shows"),
+    "is_hidden": truth("an op of the forward pass whose trouble shows only in the gradient"),
     "inputs": listing(record(index=whole(), op=whole(), seq=maybe(whole()), text=text(), **PLACE)),
     "reached": record(text=text(), tensors=text("a filter"), loss=maybe(text()), gradients=maybe(text()),
                       weights=maybe(text())),
@@ -162,7 +162,7 @@ _OVERVIEW = {
     "argv": listing(text()),
     "mode": text(),
     "live": truth(),
-    "process": whole("whose moments are told"),
+    "process": whole("the process that the moments are of"),
     "processes": listing(
         record(index=whole(), state=text(), task=maybe(text()), argv=listing(text()), dropped=whole())
     ),
@@ -171,7 +171,7 @@ _OVERVIEW = {
         first=maybe(whole()),
         last=maybe(whole()),
         count=whole(),
-        runs=listing(record(execution=whole(), run=whole(), count=whole("how many follow each other"))),
+        runs=listing(record(execution=whole(), run=whole(), count=whole("how many there are in a row"))),
     ),
     "rows": whole("tensors of all processes"),
     "executions": whole(),
@@ -182,11 +182,11 @@ _OVERVIEW = {
 }
 
 ROUTES = (
-    Route("/api/traces", "The traces that are served", traces, listing(record(**_TRACE))),
-    Route("/api/t/{trace}/overview", "What a trace is", about, record(**_OVERVIEW), (PROCESS,)),
+    Route("/api/traces", "The traces being served", traces, listing(record(**_TRACE))),
+    Route("/api/t/{trace}/overview", "The facts about a trace", about, record(**_OVERVIEW), (PROCESS,)),
     Route(
         "/api/t/{trace}/problems",
-        "What of it cannot be read, and what was left out",
+        "What in it cannot be read, and what was left out",
         problems,
         record(problems=listing(text()), notes=listing(_NOTE)),
     ),
@@ -211,7 +211,7 @@ ROUTES = (
     ),
     Route(
         "/api/t/{trace}/alerts",
-        "Bad values, functions traced again, shapes that changed; what did no harm is told apart",
+        "Bad values, functions traced again, changed shapes; harmless ones are marked",
         alerts,
         record(
             total=whole(),

@@ -106,15 +106,15 @@ def stack(asked: Asked) -> dict[str, Any]:
 
 
 HEALTH: dict[str, Schema] = {
-    "rows": whole("tensors of it that were looked at"),
+    "rows": whole("its recorded tensors"),
     "bad": whole(),
     "nan": whole("elements"),
     "inf": whole("elements"),
     "first_bad_seq": whole("-1: none"),
     "min": maybe(number()),
     "max": maybe(number()),
-    "tensors": whole("outputs that were looked at"),
-    "benign": whole("of the bad ones: those that did no harm, once there is a verdict"),
+    "tensors": whole("recorded outputs"),
+    "benign": whole("how many of the bad ones were harmless, once there is a verdict"),
 }
 _OP = {"op": whole(), "name": text(), "type": text(), "phase": text(), "graph": whole(), **PLACE, **HEALTH}
 
@@ -136,12 +136,12 @@ ROUTES = (
             control_outputs=listing(text()),
             nodes=listing(record(**_OP)),
             edges=listing(record(**{name: whole() for name in ("from", "slot", "to", "index")})),
-            left_out=whole("ops around it that are not told"),
+            left_out=whole("ops around it that are left out"),
         ),
         (
             PROCESS,
             Parameter("op", "its number", is_required=True),
-            Parameter("depth", "how many ops back and on", default=1, least=1, most=4),
+            Parameter("depth", "how many ops backwards and forwards", default=1, least=1, most=4),
         ),
     ),
     Route(
@@ -155,7 +155,7 @@ ROUTES = (
     ),
     Route(
         "/api/t/{trace}/graph",
-        "What lies right inside a scope of a graph, and what flows there (edges are places in `things`)",
+        "What is directly inside a scope of a graph, and what flows between (edges are positions in `things`)",
         graph,
         record(
             graph=whole(),
@@ -185,7 +185,7 @@ ROUTES = (
     ),
     Route(
         "/api/t/{trace}/sources",
-        "The Python files that made ops, the user's first",
+        "The Python files that created ops, the user's first",
         sources,
         record(
             files=listing(
@@ -196,7 +196,7 @@ ROUTES = (
                     tensors=whole(),
                     rows=whole(),
                     first_line=whole(),
-                    is_kept=truth("whether the trace holds its text"),
+                    is_kept=truth("whether the trace contains its text"),
                 )
             )
         ),
@@ -204,7 +204,7 @@ ROUTES = (
     ),
     Route(
         "/api/t/{trace}/source",
-        "A file as it was when the program ran, each line with the ops that it made and their health",
+        "A file as it was when the program ran, each line with the ops that it created and their health",
         source,
         record(
             file=text(),

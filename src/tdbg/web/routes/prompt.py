@@ -27,7 +27,7 @@ def shell(asked: Asked) -> dict[str, Any]:
     engine = Engine(scene, width=width, can_write=False, open_scene=lambda name: _other(asked, name))
     word = line.strip().partition(" ")[0]
     if word in _ELSEWHERE:
-        raise Refused(400, f"{word} has nothing to do here", "type help for what can be asked")
+        raise Refused(400, f"{word} does not work here", "type help for a list of commands")
     return _said(engine.execute(line), width)
 
 
@@ -35,16 +35,16 @@ def _read(body: bytes) -> tuple[str, int | None, int]:
     try:
         given = json.loads(body)
     except (ValueError, RecursionError):
-        raise Refused(400, "the body is no JSON", 'send {"line": "lt -f has_inf_or_nan"}') from None
+        raise Refused(400, "the body is not JSON", 'send {"line": "lt -f has_inf_or_nan"}') from None
     if not isinstance(given, dict) or not isinstance(given.get("line"), str):
         raise Refused(400, "line is missing", 'send {"line": "lt -f has_inf_or_nan"}')
     step, width = given.get("step"), given.get("width", 120)
     if not (step is None or (isinstance(step, int) and abs(step) < 1 << 31)) or isinstance(step, bool):
-        raise Refused(400, "step is no whole number", "leave it out to look at all steps")
+        raise Refused(400, "step must be a whole number", "leave it out to look at all steps")
     if not isinstance(width, int) or not 20 <= width <= _WIDEST:
-        raise Refused(400, f"width lies outside 20 to {_WIDEST}", "it is how many letters fit on a line")
+        raise Refused(400, f"width must be between 20 and {_WIDEST}", "it is how many characters fit on a line")
     if len(given["line"]) > _LONGEST:
-        raise Refused(400, f"the line is longer than {_LONGEST:,} letters", "write less")
+        raise Refused(400, f"the line is longer than {_LONGEST:,} characters", "write a shorter one")
     return given["line"], step, width
 
 
@@ -69,7 +69,7 @@ def _said(result: Result, width: int) -> dict[str, Any]:
     }
 
 
-_SPAN: Schema = {"type": "array", "items": text(), "description": "text, style, the line that a click on it types"}
+_SPAN: Schema = {"type": "array", "items": text(), "description": "text, style, and the line that a click on it types"}
 
 ROUTES = (
     Route(
@@ -79,7 +79,7 @@ ROUTES = (
         record(
             is_error=truth(),
             lines=listing(listing(_SPAN)),
-            left_out=whole("lines that are not told"),
+            left_out=whole("lines that are left out"),
             top=whole("the line to begin at"),
             menu=listing(_SPAN),
         ),
@@ -88,7 +88,11 @@ ROUTES = (
         body={
             "type": "object",
             "required": ["line"],
-            "properties": {"line": text(), "step": whole("of which step or run; all without it"), "width": whole()},
+            "properties": {
+                "line": text(),
+                "step": whole("which step or run to look at; all if it is missing"),
+                "width": whole(),
+            },
         },
     ),
 )

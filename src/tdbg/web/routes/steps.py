@@ -108,7 +108,7 @@ def _points(
 def _output(asked: Asked, typed: str) -> tuple[int, Output]:
     parts = typed.split(":")
     if len(parts) != 3 or not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
-        raise Refused(400, "op is written process:op:slot", "for example op=0:76:0")
+        raise Refused(400, "op must be written as process:op:slot", "for example op=0:76:0")
     process, op, slot = map(int, parts)
     return asked.trace.process(process), Output(op, slot)
 
@@ -189,9 +189,9 @@ def layers(asked: Asked) -> dict[str, Any]:
         return {"layers": find_layers(trace.scene(process).read, trace.healths(process))}
 
 
-_FROM = Parameter("from", "the first step that is wanted", least=-1)
+_FROM = Parameter("from", "the first step to return", least=-1)
 _TO = Parameter("to", "the last one", least=-1)
-_POINTS = Parameter("points", "how many points at most; neighbouring steps share one", default=240, least=1, most=4000)
+_POINTS = Parameter("points", "at most this many points; neighbouring steps share one", default=240, least=1, most=4000)
 _SERIES: Schema = {
     **{name: listing(whole()) for name in ("first", "last", "rows", "elements", "bad")},
     **{name: listing(maybe(whole())) for name in ("zero", "nan", "inf")},
@@ -202,7 +202,7 @@ _LOSS = maybe(
         op=whole(),
         slot=whole(),
         name=text(),
-        note=text("empty, or what this is, where that is not certain"),
+        note=text("what this is, if that is not certain; else empty"),
         points=record(**_SERIES),
     )
 )
@@ -218,7 +218,7 @@ _LAYER = record(
 ROUTES = (
     Route(
         "/api/t/{trace}/timeline",
-        "The steps in as many parts as are wanted: rows, bad values, seconds, alerts (once they are known)",
+        "The steps, divided into parts: rows, bad values, seconds, and alerts once they are known",
         timeline,
         record(
             first=maybe(whole()),
@@ -230,7 +230,7 @@ ROUTES = (
                     last=whole(),
                     rows=whole(),
                     bad=whole(),
-                    benign=whole("of these: those that did no harm, once there is a verdict"),
+                    benign=whole("how many of these were harmless, once there is a verdict"),
                     seconds=maybe(number()),
                     started=maybe(number()),
                     alerts=counts(),
@@ -242,7 +242,7 @@ ROUTES = (
             PROCESS,
             _FROM,
             _TO,
-            Parameter("buckets", "how many parts at most", default=400, least=1, most=4000),
+            Parameter("buckets", "at most this many parts", default=400, least=1, most=4000),
             Parameter("loss", "1: with the loss, which takes a while the first time", "truth", default=False),
         ),
     ),
@@ -259,21 +259,21 @@ ROUTES = (
     ),
     Route(
         "/api/t/{trace}/loss",
-        "The loss over steps: what the gradient starts from; note: where that is not certain, what it is",
+        "The loss over steps: the value that gradients are taken of; `note` says what it is, if that is not certain",
         loss,
         record(loss=_LOSS),
         (PROCESS, _FROM, _TO, _POINTS),
     ),
     Route(
         "/api/t/{trace}/gradients",
-        "Norms of the gradients of all layers, and of the weights, over steps; what did no harm is not counted as bad",
+        "Norms of the gradients of all layers, and of the weights, over steps; harmless values are not counted as bad",
         gradients,
         record(steps_per_point=whole(), layers=listing(_CURVE), weights=listing(_CURVE)),
         (PROCESS,),
     ),
     Route(
         "/api/t/{trace}/layers",
-        "The layers of the model, each before those inside it, with their health; lines, where it has no scopes",
+        "The layers of the model, each before those inside it, with their health; or its lines, if it has no scopes",
         layers,
         record(layers=listing(_LAYER)),
         (PROCESS,),

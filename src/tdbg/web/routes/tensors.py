@@ -126,7 +126,7 @@ _NUMBERS = {name: maybe(number()) for name in NUMBERS}
 ROUTES = (
     Route(
         "/api/t/{trace}/tensors",
-        "The tensors that were looked at, by page; as columns: see tdbg.web.columns",
+        "The recorded tensors, by page; for columns see tdbg.web.columns",
         tensors,
         record(total=whole(), offset=whole(), at=maybe(whole()), rows=listing(TENSOR)),
         (
@@ -137,21 +137,21 @@ ROUTES = (
             Parameter("execution", "only of this execution", least=-1),
             Parameter("graph", "only of this graph; -1: of eager ops", least=-1),
             Parameter("op", "only of this op"),
-            Parameter("file", "only of ops that this file made", "text", default=""),
-            Parameter("line", "and of these only those of this line"),
+            Parameter("file", "only of ops created in this file", "text", default=""),
+            Parameter("line", "and, of these, only those of this line"),
             Parameter("layer", "only of ops of this layer", "text", default=""),
             Parameter("sort", "what to sort by", "text", default="seq", choices=SORT_KEYS),
-            Parameter("desc", "1: the greatest first", "truth", default=False),
+            Parameter("desc", "1: the largest first", "truth", default=False),
             OFFSET,
             LIMIT,
-            Parameter("at", "an event: where it stands in the listing comes as `at`"),
-            Parameter("map", "how many parts: how many harmful ones each part has", most=2000, default=0),
+            Parameter("at", "an event; its position in the listing is returned as `at`"),
+            Parameter("map", "count the harmful ones in each of this many parts", most=2000, default=0),
             Parameter("format", "json or columns", "text", default="json", choices=("json", "columns")),
         ),
     ),
     Route(
         "/api/t/{trace}/tensor",
-        "One tensor, the stack of its op, what the op was given and who took it",
+        "One tensor, with the stack of its op, the op's inputs, and what read it",
         tensor,
         record(
             **COLUMNS,
@@ -168,7 +168,7 @@ ROUTES = (
     ),
     Route(
         "/api/t/{trace}/lineage",
-        "The way that a value came, back to where bad values began or to what entered the program",
+        "Where a value came from, back to where bad values began or to what entered the program",
         lineage,
         record(
             stops=listing(

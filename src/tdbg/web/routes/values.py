@@ -59,7 +59,7 @@ def value(asked: Asked) -> dict[str, Any] | Answer:
     }
     if asked["format"] == "columns":
         if numbers is None:
-            raise Refused(400, f"elements of type {seen.dtype} are no numbers", "ask for format=json")
+            raise Refused(400, f"elements of type {seen.dtype} are not numbers", "ask for format=json")
         return column_page(pa.table({"values": numbers}), header | {"total": int(part.size)})
     return header | {"values": numbers.tolist() if numbers is not None else _texts(shown)}
 
@@ -130,14 +130,14 @@ _SUMMARY: Schema = record(
 ROUTES = (
     Route(
         "/api/t/{trace}/value",
-        "Elements of a tensor that was kept; 404, with how to keep it, where it was not",
+        "Elements of a tensor that was kept; if it was not, 404 with how to keep it",
         value,
         record(
             name=text(),
             dtype=text(),
             shape=listing(whole()),
             part=listing(whole("the shape of the slice")),
-            shown=listing(whole("the shape of what is given")),
+            shown=listing(whole("the shape of what is returned")),
             is_cut=truth(),
             summary=maybe(_SUMMARY),
             histogram=maybe(record(counts=listing(whole()), edges=listing(number()))),
@@ -147,7 +147,7 @@ ROUTES = (
             PROCESS,
             SEQ,
             Parameter("slice", "as numpy takes it, such as [0, :10]", "text", default="", most=200),
-            Parameter("most", "how many elements at most", default=10_000, least=1, most=1_000_000),
+            Parameter("most", "return at most this many elements", default=10_000, least=1, most=1_000_000),
             Parameter("bins", "of the histogram", default=40, least=1, most=400),
             Parameter("format", "json or columns", "text", default="json", choices=("json", "columns")),
         ),
@@ -158,10 +158,10 @@ ROUTES = (
         bad_element,
         record(
             total=whole("elements that are NaN or infinite"),
-            number=whole("which of them this is, from 0; -1: there is none"),
-            at=whole("its place, counted in the order of memory"),
+            number=whole("which of them this is, counting from 0; -1: there is none"),
+            at=whole("its position, in memory order"),
             index=listing(whole()),
         ),
-        (PROCESS, SEQ, Parameter("after", "the one behind this place", default=-1, least=-1)),
+        (PROCESS, SEQ, Parameter("after", "find the next one after this position", default=-1, least=-1)),
     ),
 )
