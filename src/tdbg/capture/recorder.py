@@ -112,6 +112,7 @@ class Recorder:
             "mode": self.config.mode.label,
             "debug_mode": self.config.debug_mode,
             "every_op": self.config.every_op,
+            "exact": self.config.exact,
             "ring": self.config.ring,
             "filters": {name: getattr(self.config, name) for name in ("ops", "op_regex", "names", "dtypes", "files")},
             "steps": [self.config.first_step, self.config.last_step, self.config.every],

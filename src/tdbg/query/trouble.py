@@ -233,7 +233,7 @@ class Trouble:
                 continue
             places.add(place)
             kept.append(row)
-        return kept
+        return kept or roots[:1]  # harm has an origin, whatever this says of each
 
     def _is_kept(self, row: Row) -> bool:
         """Out of something that the program keeps: it may have gone bad long before it was looked at."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from tdbg.query.coverage import BAD_UNREADABLE, UNREADABLE, Coverage, find_cover
 from tdbg.query.input_facts import InputFact
 from tdbg.query.program import Op, Program
 from tdbg.query.reach import NOWHERE, Reach, find_reach
+from tdbg.query.reordering import note_on_constants
 from tdbg.query.rows import Row, Rows
 from tdbg.query.rules import Alert, Health, find_health
 from tdbg.query.session_runs import SessionRuns
@@ -213,6 +214,8 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
         harmless[process] = trouble.harmless_ops
         if trouble.harm_begins is not None:
             harm_begins[process] = trouble.harm_begins
+    if not origins:
+        coverage = replace(coverage, notes=(*coverage.notes, *_only_without_tdbg(trace, rows)))
     first_bad: dict[int, int] = {}
     for origin in origins:
         first_bad[origin.process] = min(origin.row.step, first_bad.get(origin.process, origin.row.step))
@@ -227,6 +230,17 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
         harmless,
         harm_begins,
     )
+
+
+def _only_without_tdbg(trace: Trace, rows: Rows) -> Iterator[str]:
+    """What may go wrong in the plain program and did not here."""
+    for process in trace.processes:
+        if process.info.get("exact") or process.info.get("imported"):
+            continue
+        sessions = SessionRuns(trace, process.index)
+        note = note_on_constants(rows, Program(trace, process.index), process.index, sessions.asked)
+        if note:
+            yield note
 
 
 def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row, is_beside: bool) -> Origin:

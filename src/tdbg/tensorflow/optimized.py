@@ -7,6 +7,7 @@ cancelled before it starts is instantiated all the same and runs nothing.
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ class NotCollectedError(Exception):
     """What became of the function cannot be had."""
 
 
-def run(name: str, inputs: Sequence[Any], outputs: int, config: bytes) -> Any:
+def run(name: str, inputs: Sequence[Any], outputs: int, config: bytes, cancelled: Any = None) -> Any:
     """Calls a function of the runtime, as ``Context.call_function`` does, with a configuration of its own."""
     ctx = context.context()
     attrs = {**ctx.function_call_options.as_attrs(), "config_proto": config}
@@ -37,7 +38,7 @@ def run(name: str, inputs: Sequence[Any], outputs: int, config: bytes) -> Any:
         "attrs": tuple(itertools.chain(*attrs.items())),
         "ctx": ctx,
     }
-    stop = cancellation.context()
+    stop = cancelled or cancellation.context()
     if stop is None:
         return execute.execute(name, **given) or None
     return execute.execute_with_cancellation(name, **given, cancellation_manager=stop) or None
@@ -91,9 +92,8 @@ def graphs_of(name: str, inputs: Sequence[Any], outputs: int, config: bytes) -> 
 def _instantiate(name: str, inputs: Sequence[Any], outputs: int, config: bytes) -> None:
     cancelled = cancellation.CancellationManager()
     cancelled.start_cancel()
-    try:
-        with cancellation.CancellationManagerContext(cancelled):
-            run(name, inputs, outputs, config)
+    try:  # not in a CancellationManagerContext: that is one for all threads, and the program's would be cancelled, too
+        run(name, inputs, outputs, config, cancelled)
     except errors.CancelledError:
         return
     raise NotCollectedError("it was not cancelled")  # cannot be: TensorFlow asks before it starts a function
@@ -122,11 +122,30 @@ def _is_ours(graphs: Sequence[Any], inputs: int, outputs: int) -> bool:
 
 def differences(plain: Optimized, ours: Optimized, added: str) -> list[str]:
     """The nodes that are computed otherwise; ``added``: how the names of those begin that only ours has."""
-    before, after = _computed(plain.partitions, added), _computed(ours.partitions, added)
+    before = _computed(plain.partitions, added)
+    after = _with_names_of(before, _computed(ours.partitions, added))
     return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
 
 
-def _computed(graphs: Sequence[Any], added: str) -> dict[str, tuple]:
+Computed = dict[str, tuple[str, list[str], str]]  # by the node's name: the op, its inputs, the device
+
+
+def _with_names_of(before: Computed, after: Computed) -> Computed:
+    """A node gets a number behind its name where a result of the function bears that name."""
+    plain = {name: re.sub(r"_\d+$", "", name) for name in after if name not in before}
+    plain = {name: base for name, base in plain.items() if base in before and base not in after}
+    return {
+        plain.get(name, name): (op, [_tensor_of(plain, text) for text in inputs], device)
+        for name, (op, inputs, device) in after.items()
+    }
+
+
+def _tensor_of(plain: dict[str, str], text: str) -> str:
+    name, colon, slot = text.partition(":")
+    return plain.get(name, name) + colon + slot
+
+
+def _computed(graphs: Sequence[Any], added: str) -> Computed:
     """Arguments by their numbers: their names are made anew for each function."""
     nodes = [node for graph in graphs for node in graph.node if not node.name.startswith(added)]
     arguments = {node.name: f"argument {node.attr['index'].i}" for node in nodes if node.op in ARGUMENTS}

@@ -73,8 +73,8 @@ def constants_first(case: Case) -> Cause | None:
     text = f"TensorFlow {does} the constants first, and {together} is larger than {case.row.label} can hold"
     evidence = ("in the order in which the program has them, no bad value need arise: TensorFlow reorders them",)
     untried = "what the program computes without TensorFlow's reordering was not recorded"
-    words = "write one constant that fits, or switch the reordering off with "
-    words += "tf.config.optimizer.set_experimental_options({'constant_folding': False})"
+    words = "write one constant that fits, or switch the reordering off with tf.config.optimizer."
+    words += "set_experimental_options({'constant_folding': False, 'arithmetic_optimization': False})"
     return Cause("reordered_constants", text, evidence, Fix(words, untried=untried))
 
 

@@ -17,6 +17,7 @@ from tensorflow.python.framework import tensor_util
 from tensorflow.python.framework.dtypes import as_dtype
 from tensorflow.python.framework.ops import Operation
 
+from tdbg.model import Phase
 from tdbg.tensorflow.session.client_graphs import ClientGraphs, ClientOp
 from tdbg.tensorflow.session.reordering import reordered
 
@@ -97,13 +98,17 @@ class Matching:
 
     def _reordered(self, node: Any, own: ClientOp) -> Match | None:
         made = _operation(own) if own.type != "Const" and is_bad_constant(node) else None
-        found = reordered(made) if made is not None else None
+        found = reordered(made, lambda op: self._is_of_phase(op, own.phase)) if made is not None else None
         if found is None:
             return None
         ops = [(self._clients.op(one.graph, one.name), words) for one, words in found.factors]
         lines = [(self._clients.line(op) if op is not None else "", words) for op, words in ops]
         together = f" {found.sign} ".join(f"{words} ({line})" if line else words for line, words in lines)
         return Match(self._clients.op(found.last.graph, found.last.name), True, together)
+
+    def _is_of_phase(self, made: Any, phase: Phase) -> bool:
+        op = self._clients.op(made.graph, made.name)
+        return op is not None and op.phase == phase
 
     def _named(self, name: str) -> ClientOp | None:
         return self._clients.op(self._graph, name)

@@ -6,7 +6,7 @@ larger than its type holds, the program computes infinity, and no op of it reads
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,25 +24,28 @@ class Reordering(NamedTuple):
     factors: list[tuple[Any, str]]
 
 
-def reordered(op: Any) -> Reordering | None:
-    """What was put together under the name of an op that reads more than constants; None: nothing that is known."""
+def reordered(op: Any, is_kin: Callable[[Any], bool]) -> Reordering | None:
+    """What was put together under the name of an op that reads more than constants; None: nothing that is known.
+
+    ``is_kin``: whether another op may be part of it. A gradient multiplies with the constants of the forward pass.
+    """
     sign, family = next(((sign, types) for sign, types in _FAMILIES if op.type in types), ("", frozenset()))
     if not family or all(tensor.op.type == "Const" for tensor in op.inputs):
         return None
-    chain = _chain(op, family)
+    chain = _chain(op, lambda one: one.type in family and is_kin(one))
     found = [
         (one, _in_words(one, at)) for one in chain for at, tensor in enumerate(one.inputs) if _value(tensor) is not None
     ]
     return Reordering(found[-1][0], sign, found) if len(found) > 1 else None
 
 
-def _chain(op: Any, family: Collection[str]) -> list[Any]:
-    """The ops of one family that read each other, in the order in which the program made them."""
+def _chain(op: Any, is_kin: Callable[[Any], bool]) -> list[Any]:
+    """The ops that read each other, in the order in which the program made them."""
     found, waiting = {op.name: op}, [op]
     while waiting and len(found) < _MOST_OPS:
         one = waiting.pop()
         for near in (*one.outputs[0].consumers(), *(tensor.op for tensor in one.inputs)):
-            if near.type in family and near.name not in found:
+            if near.name not in found and is_kin(near):
                 found[near.name] = near
                 waiting.append(near)
     return [one for one in op.graph.get_operations() if one.name in found]
