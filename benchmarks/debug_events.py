@@ -17,7 +17,7 @@ OPS = 500
 
 def generate(folder: Path, traces: int) -> None:
     """One function of 500 ops called over and over, in the files that TensorFlow writes, FULL_HEALTH."""
-    from tdbg.debug_events.messages import (
+    from tdbg.formats.debug_events.messages import (
         FILE_VERSION,
         CodeLocation,
         Execution,
@@ -30,8 +30,8 @@ def generate(folder: Path, traces: int) -> None:
         trace_event,
         trace_head,
     )
-    from tdbg.debug_events.records import write_record
-    from tdbg.debug_events.tensors import put_summary
+    from tdbg.formats.debug_events.records import write_record
+    from tdbg.formats.debug_events.tensors import put_summary
 
     prefix, start, device = (
         folder / "tfdbg_events.1700000000.host",
@@ -61,7 +61,7 @@ def generate(folder: Path, traces: int) -> None:
 
 
 def import_it(folder: Path, scratch: Path) -> int:
-    from tdbg.debug_events.importer import import_debug_events
+    from tdbg.formats.debug_events.importer import import_debug_events
 
     return import_debug_events(folder, scratch / "out.tdbg").tensors
 
@@ -82,7 +82,7 @@ def measure(way: str, folder: Path) -> dict:
         if "stock" in way:
             import tensorflow  # noqa: F401  its import is not what is measured
         else:
-            import tdbg.debug_events.importer  # noqa: F401
+            import tdbg.formats.debug_events.importer  # noqa: F401
         began = time.perf_counter()
         rows = WAYS[way](folder, Path(scratch))
         seconds = time.perf_counter() - began

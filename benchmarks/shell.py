@@ -42,7 +42,7 @@ def lap(name):
     ended = now()
     found[name] = [ended[0] - began[0], ended[1] - began[1]]
     began = now()
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.scene.trace_scene import TraceScene
 from tdbg.scene import Selection
 scene = TraceScene(sys.argv[1])
 assert len(scene.tensors(Selection())[:50]) == 50

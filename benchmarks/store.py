@@ -43,7 +43,7 @@ QUESTIONS = {
         "open_and_count": 'trace.row_count("tensors")',
         "first_bad": "assert trace.first_bad()",
         "rollup_ops": 'trace.rollup("ops")',
-        "alerts": "from tdbg.query.alerts import find_alerts\nassert len(find_alerts(trace))",
+        "alerts": "from tdbg.query.over_time.alerts import find_alerts\nassert len(find_alerts(trace))",
         "sql_group_by": 'trace.connect().execute("SELECT op, max(max) FROM tensors GROUP BY op").fetchall()',
     }.items()
 }

@@ -37,11 +37,11 @@ _LAYER = ("ReadVariableOp", "MatMul", "AddV2", "Relu")
 _ASK = """
 import sys, time
 from tdbg.store.reader import Trace
-from tdbg.query.coverage import find_coverage
-from tdbg.query.program import Program
-from tdbg.query.rows import Rows
+from tdbg.query.trace.coverage import find_coverage
+from tdbg.query.trace.program import Program
+from tdbg.query.trace.rows import Rows
 from tdbg.query.rules import find_health
-from tdbg.query.trouble import Trouble
+from tdbg.query.verdict.trouble import Trouble
 from tdbg.store.format import SCHEMAS
 now = lambda: (time.perf_counter(), time.process_time())
 trace = Trace.open(sys.argv[1])

@@ -28,8 +28,8 @@ from pathlib import Path
 
 from mutated_traces import MOST_MEGABYTES, faults_of, import_faults, most_megabytes
 from tdbg.errors import TdbgError
-from tdbg.query.trace import Trace
-from tdbg.query.verdict import explain
+from tdbg.query.trace.trace import Trace
+from tdbg.query.verdict.verdict import explain
 from tdbg.store.format import SCHEMAS, parse_name
 from tdbg.store.known import Known
 from tdbg.store.tables import ProcessTables

@@ -109,8 +109,8 @@ def _command(words: list[str]) -> list[str]:
 
 
 def _shell(trace: Path) -> list[str]:
-    from tdbg.query.trace import Trace
-    from tdbg.query.trace_scene import TraceScene
+    from tdbg.query.scene.trace_scene import TraceScene
+    from tdbg.query.trace.trace import Trace
     from tdbg.shell.data import as_data
     from tdbg.shell.engine import Engine
     from tdbg.shell.layout import Layout

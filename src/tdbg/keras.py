@@ -22,7 +22,7 @@ from tdbg.capture import faults
 from tdbg.commands.why import short_verdict
 from tdbg.config import make_config, parse_steps
 from tdbg.errors import TdbgError
-from tdbg.query.verdict import Verdict, explain
+from tdbg.query.verdict.verdict import Verdict, explain
 from tdbg.store.reader import Trace
 
 Numbers = int | str | range | Iterable[int] | None

@@ -24,7 +24,7 @@ from tdbg.store.place import check_place, make_room
 
 # Framework -> the module of tdbg that listens to it: start(config) -> an object with stop(**end), step(n), flush(),
 # pause(bool), hold(frame), bad_events() and path.
-LISTENERS = {"tensorflow": "tdbg.tensorflow.listener"}
+LISTENERS = {"tensorflow": "tdbg.frameworks.tensorflow.listener"}
 
 
 class _Recording:
@@ -274,6 +274,6 @@ def current_path() -> Path | None:
 
 def open_trace(path: str | os.PathLike) -> Any:
     """A recorded trace, to query from Python."""
-    from tdbg.query.trace import Trace
+    from tdbg.query.trace.trace import Trace
 
     return Trace.open(Path(path))

@@ -12,7 +12,7 @@ from views import CHOSEN, open_trace, view, wait_view
 
 import tdbg
 from tdbg.commands.info import collect
-from tdbg.query.verdict import explain
+from tdbg.query.verdict.verdict import explain
 
 
 def test_the_walk_from_the_alert_to_the_line(page: Page, address: str) -> None:

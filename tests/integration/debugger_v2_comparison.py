@@ -239,9 +239,9 @@ class Tdbg:
         from tensorflow.core.framework import types_pb2
 
         import tdbg
+        from tdbg.frameworks.tensorflow.capture.dtypes import code_of
+        from tdbg.frameworks.tensorflow.tfdbg.dump_debug_info import MODES
         from tdbg.model import DType, Flag
-        from tdbg.tensorflow.dtypes import code_of
-        from tdbg.tensorflow.dump_debug_info import MODES
 
         self._flag, self._dtype = Flag, DType
         (path,) = root.glob("*.tdbg")

@@ -10,7 +10,7 @@ from typing import Any
 
 import tdbg
 from tdbg.model import Flag, Phase
-from tdbg.query.program import Program
+from tdbg.query.trace.program import Program
 
 
 class Recorded:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tdbg.commands.trace_argument import open_trace
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.scene.trace_scene import TraceScene
 from tdbg.shell.data import as_data
 from tdbg.shell.engine import Engine
 from tdbg.shell.layout import Layout

@@ -22,9 +22,9 @@ pytest.importorskip("tensorflow")
 import keras
 import tensorflow as tf
 
-from tdbg.query.program import short_path
-from tdbg.query.verdict import Origin, explain
-from tdbg.query.verdict_text import full_lines, short_lines
+from tdbg.query.trace.program import short_path
+from tdbg.query.verdict.text import full_lines, short_lines
+from tdbg.query.verdict.verdict import Origin, explain
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from tdbg.capture import faults
 
 tf = pytest.importorskip("tensorflow")
 
+from tdbg.frameworks.tensorflow.capture.checks import BadValueError  # noqa: E402
 from tdbg.tensorflow import disable_check_numerics, enable_check_numerics  # noqa: E402
-from tdbg.tensorflow.checks import BadValueError  # noqa: E402
 
 INF = float("inf")
 Stopped = tf.errors.InvalidArgumentError

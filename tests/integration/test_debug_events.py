@@ -15,10 +15,10 @@ from stock_debugger import MODES, PROGRAM, alerts, environment, read, record
 
 import tdbg
 from tdbg.__main__ import main
-from tdbg.debug_events.importer import import_debug_events
-from tdbg.debug_events.tensors import NUMBERS
+from tdbg.formats.debug_events.importer import import_debug_events
+from tdbg.formats.debug_events.tensors import NUMBERS
 from tdbg.model import DType, Flag
-from tdbg.query.verdict import explain
+from tdbg.query.verdict.verdict import explain
 
 LINE = next(n for n, line in enumerate(PROGRAM.splitlines(), 1) if line.endswith("# the log"))
 

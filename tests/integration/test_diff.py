@@ -12,8 +12,8 @@ import pytest
 from recorded_run import line_with, record
 
 from tdbg.__main__ import main
-from tdbg.query import diff_text
-from tdbg.query.diff import Diff, compare
+from tdbg.query.compare import text as diff_text
+from tdbg.query.compare.diff import Diff, compare
 
 tf = pytest.importorskip("tensorflow")
 

@@ -13,7 +13,7 @@ import pytest
 
 import tdbg
 from tdbg.capture.cluster import Member, member
-from tdbg.query.verdict import explain
+from tdbg.query.verdict.verdict import explain
 from tdbg.store.place import make_room
 from tdbg.store.writer import TraceWriter
 

@@ -19,10 +19,10 @@ from tensorflow.core.framework import graph_pb2
 from tensorflow.python.debug.lib import debug_data
 
 from tdbg import native
+from tdbg.frameworks.tensorflow.sessions.debug_nodes import take_out
+from tdbg.frameworks.tensorflow.sessions.executor_cost import ExecutorCost
+from tdbg.frameworks.tensorflow.tfdbg.dump_tensors import read_event
 from tdbg.tensorflow import debug as tf_debug
-from tdbg.tensorflow.session.debug_nodes import take_out
-from tdbg.tensorflow.session.dump_tensors import read_event
-from tdbg.tensorflow.session.executor_cost import ExecutorCost
 
 v1 = tf.compat.v1
 
@@ -190,7 +190,7 @@ def test_a_disk_that_takes_no_more(tmp_path):
         import resource
         import tensorflow.compat.v1 as tf
         from tdbg.tensorflow import debug as tf_debug
-        from tdbg.tensorflow.session.executor_cost import ExecutorCost
+        from tdbg.frameworks.tensorflow.sessions.executor_cost import ExecutorCost
 
         ExecutorCost.took = lambda self, seconds: True
         tf.disable_eager_execution()

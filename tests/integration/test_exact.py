@@ -13,7 +13,7 @@ import pytest
 from recorded_run import line_with, record
 
 import tdbg
-from tdbg.query.verdict import explain
+from tdbg.query.verdict.verdict import explain
 
 tf = pytest.importorskip("tensorflow")
 

@@ -11,7 +11,7 @@ import pytest
 from recorded_run import Recorded, line_with, record
 
 from tdbg.model import DType, Flag
-from tdbg.query.verdict import Verdict, explain
+from tdbg.query.verdict.verdict import Verdict, explain
 
 tf = pytest.importorskip("tensorflow")
 

@@ -18,7 +18,7 @@ from recorded_run import record
 import tdbg
 from tdbg.capture import faults
 from tdbg.errors import TdbgError
-from tdbg.tensorflow.graphs import Graphs
+from tdbg.frameworks.tensorflow.capture.graphs import Graphs
 
 tf = pytest.importorskip("tensorflow")
 

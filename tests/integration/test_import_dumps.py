@@ -13,11 +13,11 @@ from tensorflow.python import debug as stock
 
 import tdbg
 from tdbg.__main__ import main
-from tdbg.dumps.importer import import_dumps
 from tdbg.errors import TdbgError
+from tdbg.formats.dumps.importer import import_dumps
+from tdbg.frameworks.tensorflow.tfdbg import dump_dir as ours
 from tdbg.model import Flag
-from tdbg.query.verdict import explain
-from tdbg.tensorflow.session import dump_dir as ours
+from tdbg.query.verdict.verdict import explain
 
 tf1 = tf.compat.v1
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -150,8 +149,7 @@ def test_models_compiled_otherwise(options: dict[str, Any]) -> None:
     debugger = Debugger("run.tdbg", verdict=False)
     fit(make_model(**options), debugger, BAD_INPUTS)
     assert is_closed(debugger.trace)
-    if "jit_compile" not in options or importlib.util.find_spec("tdbg.tensorflow.xla") is not None:
-        assert debugger.verdict.first.op.type == "Log"
+    assert debugger.verdict.first.op.type == "Log"
 
 
 # ---- evaluate and predict

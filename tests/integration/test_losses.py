@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from recorded_run import line_with, record
 
-from tdbg.query.series import Series
-from tdbg.query.verdict import explain
+from tdbg.query.over_time.series import Series
+from tdbg.query.verdict.verdict import explain
 
 tf = pytest.importorskip("tensorflow")
 

@@ -11,7 +11,7 @@ from recorded_run import Recorded, record
 
 from tdbg.model import DType, Flag
 from tdbg.native import reference
-from tdbg.query.verdict import explain
+from tdbg.query.verdict.verdict import explain
 
 tf = pytest.importorskip("tensorflow")
 

@@ -20,8 +20,8 @@ import tdbg
 from hostile_trace import write_trace
 from mutated_traces import HOSTILE, most_megabytes, run, run_imports
 from tdbg.__main__ import main
-from tdbg.query.trace import Trace
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.scene.trace_scene import TraceScene
+from tdbg.query.trace.trace import Trace
 
 SOURCE = str(Path(tdbg.__file__).parents[1])
 MUTANTS = int(os.environ.get("TDBG_MUTANTS", "240"))
@@ -79,7 +79,7 @@ def test_bombs_are_not_unpacked(recorded: list[Path], tmp_path: Path) -> None:
 def test_no_mutant_of_another_debuggers_files_makes_an_import_fail_or_leave_something_behind(
     recorded: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "unit" / "dumps")
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "unit" / "formats" / "dumps")
     from dump_files import node, write_run
 
     assert main(["export", "-q", "--format", "tfdbg2", str(recorded[0]), str(tmp_path / "events")]) == 0

@@ -15,11 +15,11 @@ pytest.importorskip("tensorflow")
 import keras
 import tensorflow as tf
 
-from tdbg.query.tensor_page import tensor_page
-from tdbg.query.timeline import Timeline
-from tdbg.query.trace_scene import TraceScene
-from tdbg.query.verdict import Verdict, explain
-from tdbg.query.verdict_text import full_lines, short_lines
+from tdbg.query.listing.tensor_page import tensor_page
+from tdbg.query.over_time.timeline import Timeline
+from tdbg.query.scene.trace_scene import TraceScene
+from tdbg.query.verdict.text import full_lines, short_lines
+from tdbg.query.verdict.verdict import Verdict, explain
 
 tf1 = tf.compat.v1
 BAD_STEP = 3

@@ -12,9 +12,9 @@ from recorded_run import record
 
 import tdbg
 from tdbg.__main__ import main
-from tdbg.query.diff import compare
-from tdbg.query.diff_text import lines
-from tdbg.query.verdict import Verdict, explain
+from tdbg.query.compare.diff import compare
+from tdbg.query.compare.text import lines
+from tdbg.query.verdict.verdict import Verdict, explain
 from tdbg.report.page import build
 
 pytest.importorskip("tensorflow")

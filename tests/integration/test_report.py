@@ -14,7 +14,7 @@ import pytest
 
 import tdbg
 from tdbg.__main__ import main
-from tdbg.query.series import Series
+from tdbg.query.over_time.series import Series
 from tdbg.report.page import build
 
 pytest.importorskip("tensorflow")

@@ -15,8 +15,8 @@ from recorded_run import line_with, record
 import tdbg
 from tdbg.__main__ import main
 from tdbg.query.rules import NAMES, Alert
-from tdbg.query.verdict import explain
-from tdbg.query.verdict_text import full_lines, short_lines
+from tdbg.query.verdict.text import full_lines, short_lines
+from tdbg.query.verdict.verdict import explain
 
 tf = pytest.importorskip("tensorflow")
 

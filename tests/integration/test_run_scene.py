@@ -14,10 +14,10 @@ from scripted_prompt import ScriptedPrompt
 
 from tdbg.capture.control import Action
 from tdbg.errors import TdbgError
-from tdbg.query.verdict import explain
+from tdbg.frameworks.tensorflow.tfdbg import run_tensors
+from tdbg.query.verdict.verdict import explain
 from tdbg.scene import Selection
 from tdbg.tensorflow import debug as tf_debug
-from tdbg.tensorflow.session import run_tensors
 
 v1 = tf.compat.v1
 

@@ -18,7 +18,7 @@ HELD = """
 import ctypes, os, pathlib, signal, sys, threading, time
 import tensorflow as tf
 from tdbg.capture.control import Pause, prompt
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.scene.trace_scene import TraceScene
 
 if "ignores" in sys.argv:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -51,7 +51,7 @@ print("result", float(step(tf.constant(3.0))))
 # A screen with a fault in it.
 BROKEN = """
 from tdbg.capture.control import Pause, prompt
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.scene.trace_scene import TraceScene
 from tdbg.shell.screen.app import ScreenApp
 
 ScreenApp.on_mount = lambda self: 1 / 0

@@ -19,10 +19,10 @@ from tensorflow.python.debug.lib import debug_graphs as stock_graphs
 from tensorflow.python.debug.wrappers import framework as stock_framework
 
 import tdbg
+from tdbg.frameworks.tensorflow.tfdbg import debug_data as own_data
+from tdbg.frameworks.tensorflow.tfdbg import debug_graphs, framework
+from tdbg.frameworks.tensorflow.tfdbg.dump_tensors import read_event
 from tdbg.tensorflow import debug as tf_debug
-from tdbg.tensorflow.session import debug_data as own_data
-from tdbg.tensorflow.session import debug_graphs, framework
-from tdbg.tensorflow.session.dump_tensors import read_event
 
 v1 = tf.compat.v1
 
@@ -503,7 +503,7 @@ def test_gradients_are_found_beside_the_stock_debugger():
 
 
 def test_gradient_values_in_a_dump(net, tmp_path):
-    from tdbg.tensorflow.session.gradients import gradient_values_from_dump
+    from tdbg.frameworks.tensorflow.tfdbg.watched_gradients import gradient_values_from_dump
 
     debugger = tf_debug.GradientsDebugger(net.net["loss"])
     with net.graph.as_default(), debugger.watch_gradients_by_tensors(net.graph, [net.net["mm"]]):

@@ -23,10 +23,10 @@ from scripted_prompt import ScriptedPrompt
 from tensorflow.core.framework import graph_pb2
 
 from tdbg.capture.control import Action
+from tdbg.frameworks.tensorflow.tfdbg import grpc as grpc_wrappers
+from tdbg.frameworks.tensorflow.tfdbg import local_cli
 from tdbg.scene import Selection
 from tdbg.tensorflow import debug as tf_debug
-from tdbg.tensorflow.session import grpc as grpc_wrappers
-from tdbg.tensorflow.session import local_cli
 
 v1 = tf.compat.v1
 

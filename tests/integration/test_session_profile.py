@@ -7,9 +7,9 @@ import pytest
 import tensorflow as tf
 
 import tdbg
-from tdbg.query.profile import ProfileFilter, line_totals, list_profile, parse_time_range, read_profile, totals
+from tdbg.frameworks.tensorflow.sessions.profile import profiled_nodes, record_profile
+from tdbg.query.listing.profile import ProfileFilter, line_totals, list_profile, parse_time_range, read_profile, totals
 from tdbg.store.writer import TraceWriter
-from tdbg.tensorflow.session.profile import profiled_nodes, record_profile
 
 tf1 = tf.compat.v1
 

@@ -16,7 +16,7 @@ from tensorflow.core.protobuf import config_pb2
 
 import tdbg
 from tdbg.model import Flag, Phase
-from tdbg.query.verdict import explain
+from tdbg.query.verdict.verdict import explain
 
 v1 = tf.compat.v1
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tdbg
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.scene.trace_scene import TraceScene
 from tdbg.shell.data import as_data
 from tdbg.shell.engine import Engine
 from tdbg.shell.layout import Layout

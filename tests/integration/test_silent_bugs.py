@@ -14,7 +14,7 @@ import pytest
 from recorded_run import record
 
 from tdbg.query.rules import Alert
-from tdbg.query.verdict import explain
+from tdbg.query.verdict.verdict import explain
 
 tf = pytest.importorskip("tensorflow")
 

@@ -12,10 +12,10 @@ import pytest
 import stock_debugger
 
 import tdbg
-from tdbg.debug_events.importer import import_debug_events
-from tdbg.dumps.importer import import_dumps
 from tdbg.errors import TdbgError
-from tdbg.query.trace_scene import TraceScene
+from tdbg.formats.debug_events.importer import import_debug_events
+from tdbg.formats.dumps.importer import import_dumps
+from tdbg.query.scene.trace_scene import TraceScene
 from tdbg.scene import Selection
 
 ROOT = Path(__file__).parents[2]

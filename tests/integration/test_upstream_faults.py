@@ -96,10 +96,11 @@ def test_together_with_tensorflows_check_numerics(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(
-    importlib.util.find_spec("tdbg.tensorflow.numerics") is None, reason="this tdbg has no tdbg.tensorflow.numerics"
+    importlib.util.find_spec("tdbg.frameworks.tensorflow.tfdbg.numerics") is None,
+    reason="this tdbg has no tdbg.frameworks.tensorflow.tfdbg.numerics",
 )
 def test_together_with_tdbgs_check_numerics(tmp_path: Path) -> None:
-    enable = "from tdbg.tensorflow import numerics; numerics.enable_check_numerics()"
+    enable = "from tdbg.tensorflow import enable_check_numerics; enable_check_numerics()"
     assert run(FUNCTION + CHECKED.replace("ENABLE", enable), str(tmp_path)) == "found True\n"
     (recorded,) = traces(tmp_path)
     assert len(recorded.rows("Log", eager=False)) >= 1
@@ -152,7 +153,8 @@ def test_jit_compile_works(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(
-    importlib.util.find_spec("tdbg.tensorflow.xla") is None, reason="this tdbg has no tdbg.tensorflow.xla"
+    importlib.util.find_spec("tdbg.frameworks.tensorflow.capture.xla") is None,
+    reason="this tdbg has no tdbg.frameworks.tensorflow.capture.xla",
 )
 def test_jit_compiled_functions_are_looked_inside(tmp_path: Path) -> None:
     writer = enable_dump_debug_info(tmp_path, "FULL_HEALTH", ALL_EVENTS)

@@ -37,7 +37,7 @@ import atexit, os, sys, threading
 import tensorflow as tf
 import tdbg
 from tdbg import native
-from tdbg.query.verdict import explain
+from tdbg.query.verdict.verdict import explain
 
 def later():
     tf.math.square(2.0)

@@ -11,7 +11,7 @@ import pytest
 from recorded_run import line_with, record
 
 from tdbg.model import Flag
-from tdbg.query.verdict import explain
+from tdbg.query.verdict.verdict import explain
 
 tf = pytest.importorskip("tensorflow")
 

@@ -27,7 +27,7 @@ ALLOWED = {
     "native": {"model"},
     "store": {"errors", "model", "native", "plain_text"},
     "capture": {"errors", "model", "frames", "expressions", "scene", "config", "native", "store"},
-    "tensorflow": {
+    "frameworks": {
         "errors",
         "model",
         "nearest",
@@ -39,11 +39,10 @@ ALLOWED = {
         "native",
         "store",
         "capture",
-        "dumps",
+        "formats",
         "recording",
     },
-    "debug_events": {"errors", "model", "frames", "op_types", "native", "store"},
-    "dumps": {"errors", "model", "frames", "op_types", "native", "store", "debug_events"},
+    "formats": {"errors", "model", "frames", "op_types", "native", "store"},
     "recording": {"errors", "config", "capture", "store", "query"},
     "query": {"errors", "model", "nearest", "frames", "op_types", "expressions", "scene", "store", "plain_text"},
     "shell": {
@@ -69,8 +68,7 @@ ALLOWED = {
         "recording",
         "store",
         "query",
-        "debug_events",
-        "dumps",
+        "formats",
         "report",
         "shell",
         "strict_json",
@@ -78,6 +76,7 @@ ALLOWED = {
         "marks",
     },
     "keras": {"errors", "config", "capture", "recording", "store", "query", "commands"},
+    "tensorflow": {"frameworks"},
     "pytest_plugin": {"errors", "config", "capture", "recording", "query", "store"},
     "tensorboard_plugin": {"errors", "commands", "web"},
     "notebook": {"errors", "config", "capture", "recording", "store", "query", "report", "commands", "web"},
@@ -114,7 +113,7 @@ def test_imports_point_one_way(path):
         if words[0] == "tdbg" and len(words) > 1 and words[1] in ALLOWED:
             assert words[1] == mine or words[1] in ALLOWED[mine], f"{mine} may not import {name}"
         if words[0] in FRAMEWORKS:
-            assert mine in ("tensorflow", "keras", "demos", "examples"), f"only a framework's own folder imports {name}"
+            assert mine in ("frameworks", "keras", "demos", "examples"), f"only a framework's own folder imports {name}"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -64,7 +64,7 @@ def prompt(ui_type: str = "screen", config_file_path: Any = None) -> Prompt:
 
 def scene_at(trace: Path, pid: int, step: int) -> Scene:
     """What the trace of a running program shows of the step where it is."""
-    return import_module("tdbg.query.live_scene").scene_at(trace, pid, step)
+    return import_module("tdbg.query.scene.live_scene").scene_at(trace, pid, step)
 
 
 class Conditions(Protocol):

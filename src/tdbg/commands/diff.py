@@ -32,8 +32,8 @@ class Command(commands.BaseCommand):
     def run(self, args: Namespace) -> int:
         import shutil
 
-        from tdbg.query.diff import compare
-        from tdbg.query.diff_text import lines
+        from tdbg.query.compare.diff import compare
+        from tdbg.query.compare.text import lines
         from tdbg.strict_json import to_json
 
         diff = compare(open_trace(args.a), open_trace(args.b), args.exact, args.numbers_only)

@@ -22,7 +22,7 @@ class Format(NamedTuple):
 
 
 def _write_debug_events(trace: Trace, output: Path) -> list[str]:
-    from tdbg.debug_events.exporter import export_process
+    from tdbg.formats.debug_events.exporter import export_process
 
     several = len(trace.processes) > 1
     lines = []
@@ -38,7 +38,7 @@ def _write_debug_events(trace: Trace, output: Path) -> list[str]:
 
 
 def _write_dumps(trace: Trace, output: Path) -> list[str]:
-    from tdbg.dumps.exporter import export_process
+    from tdbg.formats.dumps.exporter import export_process
 
     several = len(trace.processes) > 1
     lines = []

@@ -41,7 +41,7 @@ def _is_debug_events(path: Path) -> bool:
 
 
 def _read_debug_events(path: Path, output: Path, progress: Callable[[float], None], keep_values: bool) -> Outcome:
-    from tdbg.debug_events.importer import import_debug_events
+    from tdbg.formats.debug_events.importer import import_debug_events
 
     done = import_debug_events(path, output, progress)
     processes = f" of {done.processes} processes" if done.processes != 1 else ""
@@ -49,7 +49,7 @@ def _read_debug_events(path: Path, output: Path, progress: Callable[[float], Non
 
 
 def _are_dumps(path: Path) -> bool:
-    from tdbg.dumps.folder import is_dump_root
+    from tdbg.formats.dumps.folder import is_dump_root
 
     try:
         return path.is_dir() and is_dump_root(path)
@@ -58,7 +58,7 @@ def _are_dumps(path: Path) -> bool:
 
 
 def _read_dumps(path: Path, output: Path, progress: Callable[[float], None], keep_values: bool) -> Outcome:
-    from tdbg.dumps.importer import import_dumps
+    from tdbg.formats.dumps.importer import import_dumps
 
     done = import_dumps(path, output, progress, keep_values)
     return Outcome(f"{done.runs:,} run{'s' if done.runs != 1 else ''} and {done.tensors:,} tensors", done.losses)

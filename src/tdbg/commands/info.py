@@ -13,7 +13,7 @@ from tdbg.commands.trace_argument import add_trace_argument, open_trace
 from tdbg.strict_json import to_json
 
 if TYPE_CHECKING:
-    from tdbg.query.trace import Trace
+    from tdbg.query.trace.trace import Trace
     from tdbg.store.process import ProcessInfo
 
 _COUNTED = ("tensors", "executions", "steps", "graphs", "ops", "functions", "frames", "sources", "values")
@@ -39,9 +39,9 @@ class Command(BaseCommand):
 
 def collect(trace: Trace) -> dict[str, Any]:
     """What is known of a trace: counts, footers, rollups, what the processes said; rows only where an alert is."""
-    from tdbg.query.alerts import count_alerts
-    from tdbg.query.evidence import count_tensors
-    from tdbg.query.overview import notes
+    from tdbg.query.over_time.alerts import count_alerts
+    from tdbg.query.trace.evidence import count_tensors
+    from tdbg.query.trace.overview import notes
 
     problems = trace.problems
     counts = {table: trace.row_count(table) for table in _COUNTED}

@@ -13,7 +13,7 @@ from tdbg.errors import TdbgCommandError
 from tdbg.strict_json import to_json
 
 if TYPE_CHECKING:
-    from tdbg.query.trace_scene import TraceScene
+    from tdbg.query.scene.trace_scene import TraceScene
     from tdbg.shell.engine import Engine
     from tdbg.shell.result import Result
 
@@ -59,7 +59,7 @@ class Command(BaseCommand):
 
 def _open(trace: str | None) -> TraceScene:
     """Of another format too: that is imported first."""
-    from tdbg.query.trace_scene import TraceScene
+    from tdbg.query.scene.trace_scene import TraceScene
 
     return TraceScene(open_trace(trace, keep_values=True))
 

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--limit", metavar="N", type=int, help=text)
 
     def run(self, args: Namespace) -> int:
-        from tdbg.query.ask import ask
+        from tdbg.query.trace.typed_sql import ask
 
         trace, query = _trace_and_query(args.words)
         limit = args.limit if args.limit is not None else 0 if args.json or args.csv else _DEFAULT_LIMIT
@@ -72,7 +72,7 @@ def _how_many_more(connection: Any, query: str, shown: int) -> str:
     """Cheaper asked than fetched, but not every text can be made a subquery (several statements, comments)."""
     import duckdb
 
-    from tdbg.query.ask import fetch
+    from tdbg.query.trace.typed_sql import fetch
 
     try:
         connection.execute(f"SELECT count(*) FROM ({query.strip().rstrip(';')}\n)")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tdbg.errors import TdbgError
 
 if TYPE_CHECKING:
-    from tdbg.query.trace import Trace
+    from tdbg.query.trace.trace import Trace
 
 
 def add_trace_argument(parser: ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def add_trace_argument(parser: ArgumentParser) -> None:
 
 def open_trace(given: str | None, keep_values: bool = False) -> Trace:
     """TdbgError when there is none or it cannot be read."""
-    from tdbg.query.trace import Trace
+    from tdbg.query.trace.trace import Trace
 
     return Trace.open(trace_path(given, keep_values))
 

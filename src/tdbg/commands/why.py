@@ -11,7 +11,7 @@ from tdbg import commands
 from tdbg.commands.trace_argument import add_trace_argument, open_trace
 
 if TYPE_CHECKING:
-    from tdbg.query.verdict import Verdict
+    from tdbg.query.verdict.verdict import Verdict
 
 
 class Command(commands.BaseCommand):
@@ -28,8 +28,8 @@ class Command(commands.BaseCommand):
     def run(self, args: Namespace) -> int:
         import shutil
 
-        from tdbg.query.verdict import explain
-        from tdbg.query.verdict_text import full_lines
+        from tdbg.query.verdict.text import full_lines
+        from tdbg.query.verdict.verdict import explain
         from tdbg.strict_json import to_json
 
         verdict = explain(open_trace(args.trace), ignored_rules(args.ignore))
@@ -42,7 +42,7 @@ class Command(commands.BaseCommand):
 
 def short_verdict(verdict: Verdict, trace: str) -> list[str]:
     """What is said when a recording ends: the verdict, and what to type next."""
-    from tdbg.query.verdict_text import short_lines
+    from tdbg.query.verdict.text import short_lines
 
     return [*short_lines(verdict), next_command(verdict.is_trouble, trace)]
 

@@ -51,7 +51,7 @@ class Output:
 
     def _page(self, path: Path) -> Html:
         if not reaches_loopback(os.environ, sys.modules):
-            from tdbg.query.trace import Trace
+            from tdbg.query.trace.trace import Trace
             from tdbg.report.page import build
 
             return tag("iframe", srcdoc=build(Trace.open(path)), sandbox="", style=_FRAME, title="tdbg report")
@@ -83,9 +83,9 @@ class Output:
 def _explained(path: Path, ignore: frozenset[str]) -> tuple[list[str], bool]:
     import numpy as np
 
-    from tdbg.query.trace import Trace
-    from tdbg.query.verdict import explain
-    from tdbg.query.verdict_text import full_lines
+    from tdbg.query.trace.trace import Trace
+    from tdbg.query.verdict.text import full_lines
+    from tdbg.query.verdict.verdict import explain
 
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

@@ -11,11 +11,11 @@ from typing import Any
 import pyarrow as pa
 
 from tdbg.model import Flag
-from tdbg.query.alerts import find_alerts
-from tdbg.query.program import Program
-from tdbg.query.rows import Rows
-from tdbg.query.series import Curve, Series
-from tdbg.query.verdict import Origin, Verdict, explain
+from tdbg.query.over_time.alerts import find_alerts
+from tdbg.query.over_time.series import Curve, Series
+from tdbg.query.trace.program import Program
+from tdbg.query.trace.rows import Rows
+from tdbg.query.verdict.verdict import Origin, Verdict, explain
 from tdbg.report import verdict_parts as parts
 from tdbg.report.markup import Html, join, raw, tag
 from tdbg.report.plots import plot

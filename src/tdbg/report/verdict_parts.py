@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from tdbg.model import Frame
-from tdbg.query.case import InputFact
-from tdbg.query.program import Program, short_path
+from tdbg.query.fixes.trial import Trial
 from tdbg.query.rules import Alert
-from tdbg.query.trial import Trial
-from tdbg.query.verdict import Origin, Verdict
+from tdbg.query.trace.program import Program, short_path
+from tdbg.query.verdict.case import InputFact
+from tdbg.query.verdict.verdict import Origin, Verdict
 from tdbg.report.markup import Html, join, tag
 
 _BEFORE, _AFTER = 4, 3

@@ -195,6 +195,6 @@ class Engine:
 
 
 def _open_trace(path: str) -> Scene:
-    from tdbg.query.trace_scene import TraceScene
+    from tdbg.query.scene.trace_scene import TraceScene
 
     return TraceScene(Path(path).expanduser())

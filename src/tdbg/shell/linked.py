@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from tdbg.model import Frame
-from tdbg.query.program import short_path
+from tdbg.query.trace.program import short_path
 from tdbg.scene import Scene
 from tdbg.shell.command import quoted
 from tdbg.shell.result import Line, Span

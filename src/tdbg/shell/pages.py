@@ -90,7 +90,7 @@ def block_in(text: str) -> str:
 
 def run_examples(command: Command, trace: Path) -> str:
     """What can be run on a trace, and the first lines that it prints."""
-    from tdbg.query.trace_scene import TraceScene
+    from tdbg.query.scene.trace_scene import TraceScene
     from tdbg.shell.engine import Engine
     from tdbg.shell.layout import Layout
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tdbg.capture.held_scene import HeldScene
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.scene.trace_scene import TraceScene
 
 if TYPE_CHECKING:
     from tdbg.shell.engine import Engine

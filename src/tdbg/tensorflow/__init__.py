@@ -1,4 +1,4 @@
-"""Everything that imports TensorFlow; the names that users take from here are loaded when they are asked for."""
+"""The names that users of TensorFlow take from tdbg; each is loaded when it is asked for."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 # Public name -> the module that has it. Importing this package must not import TensorFlow.
 _HOMES = {
-    "disable_check_numerics": "tdbg.tensorflow.numerics",
-    "disable_dump_debug_info": "tdbg.tensorflow.dump_debug_info",
-    "enable_check_numerics": "tdbg.tensorflow.numerics",
-    "enable_dump_debug_info": "tdbg.tensorflow.dump_debug_info",
+    "disable_check_numerics": "tdbg.frameworks.tensorflow.tfdbg.numerics",
+    "disable_dump_debug_info": "tdbg.frameworks.tensorflow.tfdbg.dump_debug_info",
+    "enable_check_numerics": "tdbg.frameworks.tensorflow.tfdbg.numerics",
+    "enable_dump_debug_info": "tdbg.frameworks.tensorflow.tfdbg.dump_debug_info",
 }
 
 __all__ = sorted(_HOMES)

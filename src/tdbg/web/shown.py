@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tdbg.model import Frame
-from tdbg.query.program import Program
-from tdbg.query.scene_cache import SceneCache
-from tdbg.query.tensor_listing import positions_of
-from tdbg.query.tensor_page import tensor_page
+from tdbg.query.listing.tensor_listing import positions_of
+from tdbg.query.listing.tensor_page import tensor_page
+from tdbg.query.scene.cache import SceneCache
+from tdbg.query.trace.program import Program
 from tdbg.web.route import Schema, listing, maybe, number, record, text, truth, whole
 
 FRAME: Schema = record(file=text(), line=whole(), function=text(), is_user=truth(), source=text("the line's text"))

@@ -17,22 +17,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tdbg.errors import TdbgError
-from tdbg.query.executions import Executions
-from tdbg.query.groups import Groups
-from tdbg.query.op_health import Healths
-from tdbg.query.overview import is_live
-from tdbg.query.rows import Rows
-from tdbg.query.scopes import Scopes
-from tdbg.query.tensor_listing import TensorListings
-from tdbg.query.timeline import Timeline
-from tdbg.query.trace import Trace
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.listing.groups import Groups
+from tdbg.query.listing.op_health import Healths
+from tdbg.query.listing.scopes import Scopes
+from tdbg.query.listing.tensor_listing import TensorListings
+from tdbg.query.over_time.timeline import Timeline
+from tdbg.query.scene.trace_scene import TraceScene
+from tdbg.query.trace.executions import Executions
+from tdbg.query.trace.overview import is_live
+from tdbg.query.trace.rows import Rows
+from tdbg.query.trace.trace import Trace
 from tdbg.store.format import PROCESS_JSON, TRACE_JSON
 from tdbg.store.process import check_version
 from tdbg.web.route import Refused
 
 if TYPE_CHECKING:
-    from tdbg.query.verdict import Verdict
+    from tdbg.query.verdict.verdict import Verdict
 
 _LOOK_AGAIN = 0.4  # seconds
 _STARTING = 600.0  # seconds; a trace that no process wrote to in so long is empty

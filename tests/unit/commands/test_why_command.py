@@ -11,7 +11,8 @@ from command_traces import make_trace
 
 from tdbg.__main__ import main
 from tdbg.commands.why import next_command
-from tdbg.query import verdict, verdict_text
+from tdbg.query.verdict.verdict import text as verdict_text
+from tdbg.query.verdict.verdict import verdict
 
 
 class Said:

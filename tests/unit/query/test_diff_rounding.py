@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tdbg.model import DType, Flag
-from tdbg.query.rounding import differences, epsilons
-from tdbg.query.row_pairs import keys, pack
+from tdbg.query.compare.rounding import differences, epsilons
+from tdbg.query.compare.row_pairs import keys, pack
 
 
 def columns(*rows: tuple[int, int, int, int]) -> dict[str, np.ndarray]:

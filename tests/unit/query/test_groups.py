@@ -9,10 +9,10 @@ from scene_traces import BAD, EVIDENCE, NUMBERS, add, add_program, new_trace
 
 from tdbg.errors import TdbgError
 from tdbg.model import Phase
-from tdbg.query.groups import Group, Groups
-from tdbg.query.op_health import Healths
-from tdbg.query.tensor_listing import TensorListings, Wanted
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.listing.groups import Group, Groups
+from tdbg.query.listing.op_health import Healths
+from tdbg.query.listing.tensor_listing import TensorListings, Wanted
+from tdbg.query.scene.trace_scene import TraceScene
 
 FORWARD, BACKWARD = int(Phase.FORWARD), int(Phase.BACKWARD)
 OPS = [

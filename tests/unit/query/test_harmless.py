@@ -6,9 +6,9 @@ from pathlib import Path
 
 from scene_traces import BAD, NUMBERS, add, add_program, new_trace
 
-from tdbg.query.op_health import Healths, together
-from tdbg.query.trace_scene import TraceScene
-from tdbg.query.verdict import explain
+from tdbg.query.listing.op_health import Healths, together
+from tdbg.query.scene.trace_scene import TraceScene
+from tdbg.query.verdict.verdict import explain
 from tdbg.store.reader import Trace
 
 MASK = [

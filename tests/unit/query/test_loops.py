@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tdbg.model import Phase
-from tdbg.query.loops import Way, follow, is_pop, popped, seen
-from tdbg.query.program import Op
-from tdbg.query.rows import Row
+from tdbg.query.flow.loops import Way, follow, is_pop, popped, seen
+from tdbg.query.trace.program import Op
+from tdbg.query.trace.rows import Row
 
 
 def op(kind: str) -> Op:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tdbg.query import matrix_formulas as m
 from tdbg.query.causes.proposals import Proposal, propose
-from tdbg.query.formulas import Formula
-from tdbg.query.trial import Samples, attempt, run
+from tdbg.query.fixes import matrix_formulas as m
+from tdbg.query.fixes.formulas import Formula
+from tdbg.query.fixes.trial import Samples, attempt, run
 
 SINGULAR = np.array([[1.0, 2.0], [2.0, 4.0]], np.float32)
 MATRIX = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, 0.4], [0.1, 0.4, 1.8]])

@@ -6,7 +6,7 @@ import pytest
 
 from tdbg.errors import TdbgError
 from tdbg.model import Frame, ProfiledNode
-from tdbg.query.profile import (
+from tdbg.query.listing.profile import (
     ProfileFilter,
     TimeRange,
     format_time,

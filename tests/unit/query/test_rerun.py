@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tdbg.query.rerun import in_float64, is_range
+from tdbg.query.fixes.rerun import in_float64, is_range
 
 
 @pytest.mark.parametrize(

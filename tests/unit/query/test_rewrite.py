@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tdbg.query import rewrite as r
-from tdbg.query import softmax_by_hand
-from tdbg.query.definitions import definitions
-from tdbg.query.rewrite import rewrite
+from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes import softmax_by_hand
+from tdbg.query.fixes.rewrite import rewrite
+from tdbg.query.trace.definitions import definitions
 
 BOUNDED = "{2}({tf}.maximum({0}, 1e-7))"
 

@@ -4,8 +4,8 @@ import pytest
 import scene_traces as traces
 
 from tdbg.errors import TdbgError
-from tdbg.query.scene_moments import those_there
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.scene.moments import those_there
+from tdbg.query.scene.trace_scene import TraceScene
 from tdbg.scene import Selection
 
 

@@ -6,7 +6,7 @@ import scene_traces as traces
 
 from tdbg.errors import TdbgError
 from tdbg.model import DType
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.scene.trace_scene import TraceScene
 from tdbg.scene import Selection
 from tdbg.store.writer import TraceWriter
 

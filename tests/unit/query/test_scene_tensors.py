@@ -7,7 +7,7 @@ import pytest
 import scene_traces as traces
 
 from tdbg.errors import TdbgError
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.scene.trace_scene import TraceScene
 from tdbg.scene import Scene, Selection
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from scene_traces import BAD, NUMBERS, add, add_program, new_trace
 
 from tdbg.model import Phase
-from tdbg.query.series import Series
+from tdbg.query.over_time.series import Series
 from tdbg.store.reader import Trace
 
 

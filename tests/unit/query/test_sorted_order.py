@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tdbg.query import sorted_order
-from tdbg.query.sorted_order import SortedOrder
+from tdbg.query.listing import sorted_order
+from tdbg.query.listing.sorted_order import SortedOrder
 
 
 @pytest.fixture(autouse=True)

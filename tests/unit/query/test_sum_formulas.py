@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tdbg.query import formulas as f
-from tdbg.query import sum_formulas as s
-from tdbg.query.trial import Samples, attempt, run
+from tdbg.query.fixes import formulas as f
+from tdbg.query.fixes import sum_formulas as s
+from tdbg.query.fixes.trial import Samples, attempt, run
 
 TWO = {
     "product": s.product, "add": s.add, "subtract": s.subtract, "squared_difference": s.squared_difference,

@@ -9,9 +9,9 @@ import pytest
 
 from tdbg.errors import TdbgError
 from tdbg.model import Flag
-from tdbg.query.tensor_listing import TensorListings, Wanted, positions_of
-from tdbg.query.tensor_page import tensor_page
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.listing.tensor_listing import TensorListings, Wanted, positions_of
+from tdbg.query.listing.tensor_page import tensor_page
+from tdbg.query.scene.trace_scene import TraceScene
 from tdbg.store.format import SCHEMAS
 from tdbg.store.writer import TraceWriter
 

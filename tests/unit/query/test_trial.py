@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tdbg.query import formulas as f
 from tdbg.query.causes.proposals import Proposal, propose
-from tdbg.query.trial import Samples, attempt, is_good, run
+from tdbg.query.fixes import formulas as f
+from tdbg.query.fixes.trial import Samples, attempt, is_good, run
 
 PROBABILITIES = Samples((np.array([0.5, 0.0, 1.0], np.float32),))
 

@@ -12,7 +12,7 @@ from collections import Counter
 import duckdb
 import pytest
 
-from tdbg.query.trace import Trace
+from tdbg.query.trace.trace import Trace
 from tdbg.shell.screen.worker import Stopped
 from tdbg.store.writer import TraceWriter
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hostile_trace import write_trace
-from tdbg.query.trace import Trace
+from tdbg.query.trace.trace import Trace
 from tdbg.store.writer import TraceWriter
 from tdbg.web import traces
 from tdbg.web.traces import ServedTrace

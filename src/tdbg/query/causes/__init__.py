@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from tdbg.query.case import Case
-from tdbg.query.trial import Trial
+from tdbg.query.fixes.trial import Trial
+from tdbg.query.verdict.case import Case
 
 FAMILIES = (
     "data", "optimiser", "custom_gradient", "masking", "linear_algebra", "logarithms", "losses", "division", "roots",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, fix_for_op, rule
 from tdbg.query.causes.wording import in_wide, share
+from tdbg.query.verdict.case import Case
 
 
 @rule(first=True)

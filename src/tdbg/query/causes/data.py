@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from tdbg.model import Phase
-from tdbg.query.case import Case
 from tdbg.query.causes import NOT_AN_OP, Cause, Fix, rule
-from tdbg.query.program import short_path
+from tdbg.query.trace.program import short_path
+from tdbg.query.verdict.case import Case
 
 _PIPELINE = Fix(
     "check where this data is read or computed; drop or repair such records in the pipeline", untried=NOT_AN_OP

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from tdbg.model import DType
-from tdbg.query import formulas as f
-from tdbg.query import rewrite as r
-from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny, tiny_square
 from tdbg.query.causes.softmax import is_softmax, stable_softmax
 from tdbg.query.causes.wording import at_element, number, share
-from tdbg.query.rows import Row
-from tdbg.query.trial import Samples, numpy_type, samples_of
+from tdbg.query.fixes import formulas as f
+from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes.trial import Samples, numpy_type, samples_of
+from tdbg.query.trace.rows import Row
+from tdbg.query.verdict.case import Case
 
 _DECOMPOSITIONS = ("SelfAdjointEigV2", "Svd", "Eig")
 _FOLLOWING = {"Log": f.log, "Sqrt": f.sqrt, "Rsqrt": f.rsqrt, "Reciprocal": f.reciprocal, "Log1p": f.log1p}

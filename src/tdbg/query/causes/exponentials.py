@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tdbg.query import formulas as f
-from tdbg.query import rewrite as r
-from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.proposals import Proposal, code, propose
 from tdbg.query.causes.softmax import softmax_of, stable_softmax
 from tdbg.query.causes.wording import at_element, in_wide, number
-from tdbg.query.trial import samples_of
+from tdbg.query.fixes import formulas as f
+from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes.trial import samples_of
+from tdbg.query.verdict.case import Case
 
 _FORMULAS = {"Exp": f.exp, "Expm1": f.expm1, "Sinh": f.sinh, "Cosh": f.cosh}
 _SQUARES = ("Square", "SquaredDifference", "Mul", "Pow")

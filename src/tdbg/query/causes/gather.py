@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tdbg.model import DType
-from tdbg.query.case import Case
 from tdbg.query.causes import NOT_AN_OP, Cause, Fix, rule
+from tdbg.query.verdict.case import Case
 
 
 @rule("GatherV2", "GatherNd", "ResourceGather", "Gather")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tdbg.query.case import Case
 from tdbg.query.causes import Cause, rule
 from tdbg.query.causes.wording import in_wide, number
+from tdbg.query.verdict.case import Case
 
 
 @rule()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tdbg.query import matrix_formulas as m
-from tdbg.query import rewrite as r
-from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
 from tdbg.query.causes.proposals import Proposal, code, propose
-from tdbg.query.formulas import Formula
-from tdbg.query.trial import samples_of
+from tdbg.query.fixes import matrix_formulas as m
+from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes.formulas import Formula
+from tdbg.query.fixes.trial import samples_of
+from tdbg.query.verdict.case import Case
 
 _ROUNDING = 1e-4  # a share of the largest singular value: what is above was not left over by rounding
 _TEXT = "add a small multiple of the identity to the matrix"

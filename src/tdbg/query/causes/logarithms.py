@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from tdbg.model import DType
-from tdbg.query import formulas as f
-from tdbg.query import rewrite as r
-from tdbg.query import softmax_by_hand as hand
-from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny
 from tdbg.query.causes.softmax import is_softmax
 from tdbg.query.causes.wording import at_element, lost_beside_one, number, share
-from tdbg.query.program import short_path
-from tdbg.query.trial import Samples, samples_of
+from tdbg.query.fixes import formulas as f
+from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes import softmax_by_hand as hand
+from tdbg.query.fixes.trial import Samples, samples_of
+from tdbg.query.trace.program import short_path
+from tdbg.query.verdict.case import Case
 
 _GAP = Samples((np.array([[0.0, -200.0]], np.float32),), "logits 0 and -200, whose softmax has such a 0")
 _LOW = Samples((np.array([-200.0], np.float32),), "a logit of -200, whose sigmoid is such a 0")

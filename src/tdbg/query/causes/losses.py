@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tdbg.model import DType
-from tdbg.query.case import Case
 from tdbg.query.causes import NOT_AN_OP, Cause, Fix, rule
-from tdbg.query.rows import Row
+from tdbg.query.trace.rows import Row
+from tdbg.query.verdict.case import Case
 
 
 @rule("CTCLoss", "CTCLossV2")

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tdbg.query import formulas as f
-from tdbg.query import rewrite as r
-from tdbg.query import sum_formulas as s
-from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny, tiny_square
 from tdbg.query.causes.wording import at_element, place_of
-from tdbg.query.formulas import Formula
-from tdbg.query.trial import Samples, samples_of
+from tdbg.query.fixes import formulas as f
+from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes import sum_formulas as s
+from tdbg.query.fixes.formulas import Formula
+from tdbg.query.fixes.trial import Samples, samples_of
+from tdbg.query.verdict.case import Case
 
 _SHIELDS = (
     "Select", "SelectV2", "ClipByValue", "Maximum", "Minimum", "MulNoNan", "Tanh", "Sigmoid", "Exp", "Erf", "Atan",

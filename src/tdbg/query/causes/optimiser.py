@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from tdbg.model import DType, Phase
-from tdbg.query import formulas as f
-from tdbg.query import sum_formulas as s
-from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.proposals import Proposal, propose
 from tdbg.query.causes.wording import share
-from tdbg.query.trial import samples_of
+from tdbg.query.fixes import formulas as f
+from tdbg.query.fixes import sum_formulas as s
+from tdbg.query.fixes.trial import samples_of
+from tdbg.query.verdict.case import Case
 
 _CLIPS = ("clip_by_global_norm", "global_norm", "clip_by_norm")
 _LARGEST_SQUARED = {DType.FLOAT16: 255.0, DType.FLOAT64: 1.3e154}  # float32 and bfloat16: 1.8e19

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tdbg.query import formulas as f
-from tdbg.query import rewrite as r
-from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny
 from tdbg.query.causes.wording import at_element, number, share
-from tdbg.query.trial import samples_of
+from tdbg.query.fixes import formulas as f
+from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes.trial import samples_of
+from tdbg.query.verdict.case import Case
 
 
 @rule("Pow")

@@ -9,16 +9,16 @@ import math
 import numpy as np
 
 from tdbg.model import DType, Phase
-from tdbg.query import formulas as f
-from tdbg.query import rewrite as r
-from tdbg.query import sum_formulas as s
-from tdbg.query.case import Case, InputFact
 from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny
 from tdbg.query.causes.wording import at_element, in_wide
-from tdbg.query.program import short_path
-from tdbg.query.rows import Row
-from tdbg.query.trial import Samples, numpy_type, samples_of
+from tdbg.query.fixes import formulas as f
+from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes import sum_formulas as s
+from tdbg.query.fixes.trial import Samples, numpy_type, samples_of
+from tdbg.query.trace.program import short_path
+from tdbg.query.trace.rows import Row
+from tdbg.query.verdict.case import Case, InputFact
 
 LARGEST = {
     DType.FLOAT16: 65504.0,

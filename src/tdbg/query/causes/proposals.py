@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 
 from tdbg.model import DType, Frame
-from tdbg.query.case import Case
 from tdbg.query.causes import Fix
-from tdbg.query.formulas import Formula
-from tdbg.query.program import Op
-from tdbg.query.rewrite import Finder, Target, call, division, rewrite
-from tdbg.query.trial import RECORDED, Samples, Trial, attempt, is_good
+from tdbg.query.fixes.formulas import Formula
+from tdbg.query.fixes.rewrite import Finder, Target, call, division, rewrite
+from tdbg.query.fixes.trial import RECORDED, Samples, Trial, attempt, is_good
+from tdbg.query.trace.program import Op
+from tdbg.query.verdict.case import Case
 
 _CALLED: dict[str, Finder] = {
     name: call(name.lower()) for name in ("Log", "Log1p", "Exp", "Expm1", "Sqrt", "Rsqrt", "Reciprocal")

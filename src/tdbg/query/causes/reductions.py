@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tdbg.query import rewrite as r
-from tdbg.query import sum_formulas as s
-from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.proposals import Proposal, code, propose
-from tdbg.query.trial import Samples
+from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes import sum_formulas as s
+from tdbg.query.fixes.trial import Samples
+from tdbg.query.verdict.case import Case
 
 _NAMES = {"Mean": "mean", "Max": "maximum", "Min": "minimum", "SegmentMean": "mean", "SparseSegmentMean": "mean"}
 _NAMES |= {"RealDiv": "mean"}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tdbg.query import formulas as f
-from tdbg.query import rewrite as r
-from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
 from tdbg.query.causes.division import lost_epsilon
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny_square
 from tdbg.query.causes.wording import at_element, number, share
-from tdbg.query.trial import Samples, samples_of
+from tdbg.query.fixes import formulas as f
+from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes.trial import Samples, samples_of
+from tdbg.query.verdict.case import Case
 
 _SQUARES = ("Square", "Mul", "Pow")
 _ZERO_VECTOR = Samples((np.zeros(3, np.float32),), "a vector of zeros")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from tdbg.query import formulas as f
-from tdbg.query import rewrite as r
-from tdbg.query import softmax_by_hand as hand
-from tdbg.query.case import Case
 from tdbg.query.causes import Fix
 from tdbg.query.causes.proposals import Proposal, code, propose
-from tdbg.query.program import short_path
-from tdbg.query.trial import Samples
+from tdbg.query.fixes import formulas as f
+from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes import softmax_by_hand as hand
+from tdbg.query.fixes.trial import Samples
+from tdbg.query.trace.program import short_path
+from tdbg.query.verdict.case import Case
 
 _DIVIDE = ("RealDiv", "Div")
 _ON_THE_WAY = ("Sum", "Tile", "BroadcastTo", "AddV2", "Add", "Maximum")  # from an exponential down to the denominator

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tdbg.query import formulas as f
-from tdbg.query import rewrite as r
-from tdbg.query.case import Case
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
 from tdbg.query.causes.proposals import Proposal, code, propose
 from tdbg.query.causes.wording import at_element, number
-from tdbg.query.trial import Samples, samples_of
+from tdbg.query.fixes import formulas as f
+from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes.trial import Samples, samples_of
+from tdbg.query.verdict.case import Case
 
 _ORIGIN = Samples((np.zeros(1, np.float32), np.zeros(1, np.float32)), "the point (0, 0)")
 

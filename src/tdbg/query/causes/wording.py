@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 
 from tdbg.model import DType
-from tdbg.query.case import Case
-from tdbg.query.program import short_path
-from tdbg.query.rerun import in_float64
-from tdbg.query.rewrite import small_terms
+from tdbg.query.fixes.rerun import in_float64
+from tdbg.query.fixes.rewrite import small_terms
+from tdbg.query.trace.program import short_path
+from tdbg.query.verdict.case import Case
 
 
 def share(count: int, elements: int, what: str) -> str:

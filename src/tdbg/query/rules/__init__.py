@@ -15,11 +15,11 @@ from importlib import import_module
 from typing import Any
 
 from tdbg.model import Frame
-from tdbg.query.coverage import Coverage
-from tdbg.query.program import Program
-from tdbg.query.rows import Rows
 from tdbg.query.rules.series import Node
 from tdbg.query.rules.training import Training
+from tdbg.query.trace.coverage import Coverage
+from tdbg.query.trace.program import Program
+from tdbg.query.trace.rows import Rows
 from tdbg.store.reader import Trace
 
 # In the order in which alerts are shown: what is certainly wrong first.

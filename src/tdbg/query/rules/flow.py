@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
-from tdbg.query.program import Op, Program
-from tdbg.query.rows import Rows
 from tdbg.query.rules.series import Node, Place, Sample
+from tdbg.query.trace.program import Op, Program
+from tdbg.query.trace.rows import Rows
 
 # They hand on the very elements of input 0.
 MOVERS = frozenset(

@@ -13,10 +13,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tdbg.model import Frame, Phase
-from tdbg.query.layer_names import LayerNames
+from tdbg.query.listing.layer_names import LayerNames
 
 if TYPE_CHECKING:
-    from tdbg.query.program import Op, Program
+    from tdbg.query.trace.program import Op, Program
 
 _LIBRARY = re.compile(r"[\\/](tf_)?keras[\\/]")
 _NUMBERED, _AGAIN = re.compile(r"^(.*?)(?:_(\d+))?(?:_(\d+))?$"), re.compile(r"_\d+$")

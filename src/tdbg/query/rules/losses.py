@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tdbg.model import DType, Flag, Phase
-from tdbg.query.program import Op, Program, function_name, short_path
-from tdbg.query.rows import Rows
 from tdbg.query.rules.flow import MOVERS, Flow
 from tdbg.query.rules.series import Node, Place, Sample
+from tdbg.query.trace.program import Op, Program, function_name, short_path
+from tdbg.query.trace.rows import Rows
 
 _SCALING = re.compile(r"scaled?_loss$")  # a loss-scaling optimizer: the loss is what goes in
 _OUTPUT = f"flags & {int(Flag.EVIDENCE)} = 0 AND flags & {int(Flag.INPUT)} = 0"

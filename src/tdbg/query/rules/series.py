@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tdbg.model import Flag
-from tdbg.query.program import Program
-from tdbg.query.rows import Rows
+from tdbg.query.trace.program import Program
+from tdbg.query.trace.rows import Rows
 from tdbg.store.reader import Trace
 
 _MOST_ROWS, _LARGEST_STEP = 300_000, 200_000

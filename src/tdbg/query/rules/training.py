@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tdbg.model import DType, Frame, Phase
-from tdbg.query.program import Op, Program
-from tdbg.query.rows import Rows
 from tdbg.query.rules.flow import Flow
 from tdbg.query.rules.layer_lines import LayerLines
 from tdbg.query.rules.losses import find_losses
 from tdbg.query.rules.series import Node, Place, Sample, Series, choose_windows, read_sample
+from tdbg.query.trace.program import Op, Program
+from tdbg.query.trace.rows import Rows
 from tdbg.store.reader import Trace
 
 LAYER_OPS = frozenset(

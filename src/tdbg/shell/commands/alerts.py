@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from tdbg.query.alert_kinds import KINDS
+from tdbg.query.over_time.alert_kinds import KINDS
 from tdbg.shell import command
 from tdbg.shell.command import quoted
 from tdbg.shell.linked import linked, place, step_link
@@ -30,7 +30,7 @@ class Command(command.Command):
         parser.add_argument("-k", "--kind", choices=KINDS, help="only alerts of this kind")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        from tdbg.query.scene_ops import Ops
+        from tdbg.query.scene.ops import Ops
 
         trace = shell.scene.trace()
         found = trace.alerts().to_pylist()

@@ -34,8 +34,8 @@ class Command(command.Command):
         )
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        from tdbg.query.diff import compare
-        from tdbg.query.diff_text import lines as diff_lines
+        from tdbg.query.compare.diff import compare
+        from tdbg.query.compare.text import lines as diff_lines
 
         diff = compare(
             shell.scene.trace(), shell.open_scene(os.path.expanduser(args.other)).trace(), args.exact, args.numbers_only

@@ -11,7 +11,7 @@ from tdbg.shell.result import Cell, Column, Result, Span, Table, text
 from tdbg.shell.sparkline import sparkline
 
 if TYPE_CHECKING:
-    from tdbg.query.series import Curve
+    from tdbg.query.over_time.series import Curve
 
 _LEAST_BARS, _MOST_BARS, _OTHER_COLUMNS = 10, 40, 76
 
@@ -29,7 +29,7 @@ class Command(command.Command):
         parser.add_argument("-w", "--weights", action="store_true", help="show the variables instead of the gradients")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        from tdbg.query.series import Series
+        from tdbg.query.over_time.series import Series
         from tdbg.shell.traced import trace_scene
 
         scene = trace_scene(shell)

@@ -13,7 +13,7 @@ from tdbg.shell.result import Block, Cell, Column, Mapped, Plot, Result, Span, T
 from tdbg.shell.tensor_name import TensorName
 
 if TYPE_CHECKING:
-    from tdbg.query.series import Point
+    from tdbg.query.over_time.series import Point
 
 _QUANTITIES = ("max_abs", "mean", "min", "max")
 
@@ -36,7 +36,7 @@ class Command(command.Command):
         parser.add_argument("-q", "--quantity", choices=_QUANTITIES, default="max_abs", help=text)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        from tdbg.query.tensor_history import find_history
+        from tdbg.query.over_time.tensor_history import find_history
         from tdbg.shell.traced import trace_scene
 
         scene = trace_scene(shell)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tdbg.errors import TdbgError
 from tdbg.model import ProfiledNode
-from tdbg.query.profile import (
+from tdbg.query.listing.profile import (
     SORT_KEYS,
     UNITS,
     ProfileFilter,

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 
 from tdbg.errors import TdbgError
-from tdbg.query.profile import UNITS, ProfileFilter, line_totals, list_profile
+from tdbg.query.listing.profile import UNITS, ProfileFilter, line_totals, list_profile
 from tdbg.scene import Selection, SourceLine
 from tdbg.shell import command
 from tdbg.shell.edges import node_link

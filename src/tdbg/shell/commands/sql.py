@@ -57,7 +57,7 @@ class Command(command.Command):
         return [offer for offer in offers if word and offer.text.startswith(word)]
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        from tdbg.query.ask import ask
+        from tdbg.query.trace.typed_sql import ask
 
         connection, names, found = ask(shell.scene.trace(), args.query, args.limit)
         rows = [[_cell(value) for value in row] for row in found]

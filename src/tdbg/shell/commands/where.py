@@ -15,7 +15,7 @@ from tdbg.shell.result import Cell, Column, Line, Result, Span, Table, Text, tex
 from tdbg.shell.tensor_name import TensorName
 
 if TYPE_CHECKING:
-    from tdbg.query.origin_path import Stop, Way
+    from tdbg.query.flow.origin_path import Stop, Way
 
 _MOST_INPUTS = 4
 _HIDDEN = ("seq", "bad", "min", "max", "file", "line", "source")
@@ -51,7 +51,7 @@ class Command(command.Command):
         parser.add_argument("-n", "--number", type=int, metavar="N", help=text)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        from tdbg.query.origin_path import find_way
+        from tdbg.query.flow.origin_path import find_way
         from tdbg.shell.traced import trace_scene
 
         scene = trace_scene(shell)

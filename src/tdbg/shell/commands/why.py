@@ -12,7 +12,7 @@ from tdbg.shell.linked import linked, places, step_link
 from tdbg.shell.result import Line, Result, Span, Text
 
 if TYPE_CHECKING:
-    from tdbg.query.verdict import Verdict
+    from tdbg.query.verdict.verdict import Verdict
 
 _WIDE = 10_000  # nothing is cut; the layout wraps
 
@@ -27,8 +27,8 @@ class Command(command.Command):
     examples = (("why", "the verdict"),)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        from tdbg.query.scene_ops import Ops
-        from tdbg.query.verdict_text import full_lines
+        from tdbg.query.scene.ops import Ops
+        from tdbg.query.verdict.text import full_lines
         from tdbg.shell.traced import trace_scene
 
         scene = trace_scene(shell)

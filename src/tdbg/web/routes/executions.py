@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tdbg.query.executions import Which
+from tdbg.query.trace.executions import Which
 from tdbg.web.route import (
     LIMIT,
     OFFSET,

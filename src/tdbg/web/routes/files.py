@@ -15,9 +15,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from tdbg import expressions
-from tdbg.query.diff import compare
-from tdbg.query.diff_text import lines as diff_lines
-from tdbg.query.trace import Trace
+from tdbg.query.compare.diff import compare
+from tdbg.query.compare.text import lines as diff_lines
+from tdbg.query.trace.trace import Trace
 from tdbg.report.page import build
 from tdbg.store.format import SCHEMAS
 from tdbg.store.sql import record_batches

@@ -6,8 +6,8 @@ import csv
 import io
 from typing import Any
 
-from tdbg.query.groups import BY, Group, Grouped
-from tdbg.query.tensor_listing import Wanted
+from tdbg.query.listing.groups import BY, Group, Grouped
+from tdbg.query.listing.tensor_listing import Wanted
 from tdbg.web.route import (
     LIMIT,
     OFFSET,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tdbg.query.alerts import KINDS, find_alerts
-from tdbg.query.overview import notes, overview
-from tdbg.query.trace import Trace
-from tdbg.query.verdict import Verdict, explain
-from tdbg.query.verdict_links import links
-from tdbg.query.verdict_text import full_lines
+from tdbg.query.over_time.alerts import KINDS, find_alerts
+from tdbg.query.trace.overview import notes, overview
+from tdbg.query.trace.trace import Trace
+from tdbg.query.verdict.links import links
+from tdbg.query.verdict.text import full_lines
+from tdbg.query.verdict.verdict import Verdict, explain
 from tdbg.web.route import (
     ANYTHING,
     LIMIT,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from tdbg.query.neighbourhood import neighbourhood
-from tdbg.query.op_health import first_bad
+from tdbg.query.flow.neighbourhood import neighbourhood
+from tdbg.query.listing.op_health import first_bad
 from tdbg.web.route import (
     PLACE,
     PROCESS,

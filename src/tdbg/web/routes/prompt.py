@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tdbg.errors import TdbgError
-from tdbg.query.trace_scene import TraceScene
+from tdbg.query.scene.trace_scene import TraceScene
 from tdbg.shell.engine import Engine
 from tdbg.shell.layout import Layout
 from tdbg.shell.result import Result

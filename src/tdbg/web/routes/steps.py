@@ -6,11 +6,11 @@ import math
 from collections import Counter
 from typing import Any
 
-from tdbg.query.histories import Output, histories
-from tdbg.query.layers import layers as find_layers
+from tdbg.query.listing.layers import layers as find_layers
+from tdbg.query.over_time.histories import Output, histories
+from tdbg.query.over_time.series import Curve, Series
 from tdbg.query.rules.losses import Loss
-from tdbg.query.scene_cache import SceneCache
-from tdbg.query.series import Curve, Series
+from tdbg.query.scene.cache import SceneCache
 from tdbg.web.route import (
     PROCESS,
     Asked,

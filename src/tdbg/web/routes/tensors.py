@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from tdbg.query.origin_path import Way, Ways
-from tdbg.query.tensor_detail import NUMBERS, find_row, inputs_and_consumers
-from tdbg.query.tensor_listing import SORT_KEYS, Wanted
-from tdbg.query.tensor_page import tensor_page
+from tdbg.query.flow.origin_path import Way, Ways
+from tdbg.query.flow.tensor_detail import NUMBERS, find_row, inputs_and_consumers
+from tdbg.query.listing.tensor_listing import SORT_KEYS, Wanted
+from tdbg.query.listing.tensor_page import tensor_page
 from tdbg.web.columns import column_page
 from tdbg.web.route import (
     LIMIT,

@@ -1,0 +1,91 @@
+"""A dumped tensor and the debug op that made it in, the number columns of its row out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tdbg.formats.debug_events.rows import Shapes, summary_of
+from tdbg.formats.debug_events.tensors import DTYPES
+from tdbg.formats.dumps.events import DumpedTensor
+from tdbg.model import DType, Flag
+
+_COUNTS = ("negative", "zero", "positive", "neg_inf", "pos_inf", "nan")
+_STATISTICS = ("min", "max", "mean", "std")
+_NUMERIC_SUMMARY = 14  # columns before the dims
+
+
+@dataclass(slots=True)
+class Numbers:
+    """What is known of one tensor; counts and statistics are None where they are not."""
+
+    dtype: int = int(DType.UNKNOWN)
+    shape: int = -1
+    elements: int = -1
+    counts: tuple[int | None, ...] = (None,) * len(_COUNTS)
+    statistics: tuple[float | None, ...] = (None,) * len(_STATISTICS)
+    flags: int = 0
+    is_whole: bool = False  # the dump is the tensor itself, not a summary of it
+
+    @property
+    def is_bad(self) -> bool:
+        return bool(self.flags & Flag.BAD)
+
+    def columns(self) -> dict[str, Any]:
+        cells = dict(zip(_COUNTS, self.counts, strict=True)) | dict(zip(_STATISTICS, self.statistics, strict=True))
+        return cells | {"dtype": self.dtype, "shape": self.shape, "elements": self.elements}
+
+
+def numbers_of(dumped: DumpedTensor, debug_op: str, shapes: Shapes) -> Numbers:
+    numbers = READERS[debug_op](dumped, shapes)
+    if any(count for count in numbers.counts[3:]):
+        numbers.flags |= Flag.BAD
+    return numbers
+
+
+def _whole(dumped: DumpedTensor, shapes: Shapes) -> Numbers:
+    tensor = dumped.tensor
+    elements = math.prod(tensor.dims)
+    elements = elements if 0 <= elements < 1 << 63 else -1  # a damaged shape
+    numbers = Numbers(int(tensor.dtype), shapes.number_of(tensor.dims), elements, is_whole=dumped.is_initialized)
+    summary = summary_of(tensor) if dumped.is_initialized and tensor.data is not None else None
+    if summary is not None:
+        _, *rest = summary
+        numbers.counts, numbers.statistics = tuple(rest[:6]), tuple(rest[6:])
+        numbers.flags = int(Flag.NUMBERS)
+    return numbers
+
+
+def _numeric_summary(dumped: DumpedTensor, shapes: Shapes) -> Numbers:
+    """initialized, elements, NaN, -inf, negative, zero, positive, +inf, min, max, mean, variance, type, rank, dims."""
+    data = dumped.tensor.data
+    told = np.frombuffer(data, np.float64) if data is not None and len(data) % 8 == 0 else np.empty(0)
+    whole = np.append(told[1:8], told[12:])  # those that are whole numbers
+    if len(told) < _NUMERIC_SUMMARY or not told[0] or not (np.abs(whole) < 1 << 62).all():
+        return Numbers()
+    elements, nan, neg_inf, negative, zero, positive, pos_inf = map(int, told[1:8])
+    least, most, mean, variance = map(float, told[8:12])
+    has_finite = negative + zero + positive > 0
+    statistics = (least, most, mean, math.sqrt(max(variance, 0.0))) if has_finite else (math.nan,) * 4
+    return Numbers(
+        int(DTYPES.get(int(told[12]), DType.UNKNOWN)),
+        shapes.number_of(map(int, told[_NUMERIC_SUMMARY:])),
+        elements,
+        (negative, zero, positive, neg_inf, pos_inf, nan),
+        statistics,
+        int(Flag.NUMBERS),
+    )
+
+
+def _nan_count(dumped: DumpedTensor, shapes: Shapes) -> Numbers:
+    data = dumped.tensor.data
+    if dumped.tensor.dtype != DType.INT64 or not data:
+        return Numbers()
+    return Numbers(counts=(None, None, None, None, None, int(np.frombuffer(data, np.int64)[0])))
+
+
+# By debug op, the one that tells most first.
+READERS = {"DebugIdentity": _whole, "DebugNumericSummary": _numeric_summary, "DebugNanCount": _nan_count}

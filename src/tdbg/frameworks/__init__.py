@@ -1,0 +1,1 @@
+"""One folder for each framework, and the contract that it implements."""

@@ -1,0 +1,1 @@
+"""Records eager ops and functions of TensorFlow 2."""

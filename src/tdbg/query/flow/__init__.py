@@ -1,0 +1,1 @@
+"""Who fed whom: where a value came from, where it went, and what became of it."""

@@ -1,0 +1,91 @@
+"""The bad rows of one process in; which op read each and gave good values, and whether that made it any better, out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from tdbg.op_types import HEAL, ONLY_MOVE, SPARE_NAN, takes_values
+from tdbg.query.trace.program import Op, Program
+from tdbg.query.trace.rows import Row, Rows
+from tdbg.query.verdict.bad_rows import eager_readers
+
+
+class Healing:
+    """What became of bad values that went no further."""
+
+    def __init__(self, rows: Rows, program: Program, process: int, known: Sequence[Row]) -> None:
+        self._rows, self._program, self._process, self._known = rows, program, process, known
+
+    def healed_by(self, row: Row) -> Op | None:
+        """The op that read these bad values, which did not go on, and gave good ones; None when nobody read them."""
+        op = self._program.ops[row.op]
+        if op.graph < 0:
+            return self._eager.get(row.tensor) if row.nan == 0 else None
+        readers = [reader for reader in self._readers.get(op.number, ()) if reader.phase == op.phase]
+        return next((reader for reader in readers if (reader.number, row.execution) in self._ran), None)
+
+    def is_swallowed(self, row: Row, children: Mapping[int, Sequence[Row]]) -> bool:
+        """Whether NaN, of a variable, went on until an ArgMax, a comparison or a ReLU behind which nothing is to be
+        seen of it. A program that asks for NaN, chooses, or takes other elements means it to be there."""
+        if row.nan == 0 or self._program.ops[row.op].graph < 0:
+            return False
+        seen, waiting, is_hidden = {row.seq}, [row], False
+        while waiting:
+            one = waiting.pop()
+            if one.op in self._spared:
+                return False
+            is_hidden = is_hidden or (not children.get(one.seq) and self.healed_by(one) is not None)
+            new = [child for child in children.get(one.seq, ()) if child.seq not in seen]
+            seen.update(child.seq for child in new)
+            waiting += new
+        return is_hidden
+
+    @cached_property
+    def _readers(self) -> dict[int, list[Op]]:
+        """Which ops of its graph read an op, looking through those that only move values."""
+        return {number: [one for one in ops if one.observed] for number, ops in self._nearest.items()}
+
+    @cached_property
+    def _spared(self) -> set[int]:
+        """Ops whose NaN the program asks for, or leaves out."""
+        asking = SPARE_NAN | ONLY_MOVE
+        return {number for number, ops in self._nearest.items() if any(one.type in asking for one in ops)}
+
+    @cached_property
+    def _nearest(self) -> dict[int, list[Op]]:
+        """The ops that read one, up to the first on each way whose values are recorded."""
+        found: dict[int, list[Op]] = {}
+        for number in {row.op for row in self._known}:
+            seen, waiting, nearest = {number}, [number], []
+            while waiting:
+                for reader in self._program.readers.get(waiting.pop(), ()):
+                    if reader.number in seen:
+                        continue
+                    seen.add(reader.number)
+                    if takes_values(reader.type):
+                        nearest.append(reader)
+                        waiting += [] if reader.observed else [reader.number]
+            found[number] = nearest
+        return found
+
+    @cached_property
+    def _eager(self) -> dict[int, Op]:
+        """Eager tensors with an infinity, and an eager op that took each and can make a number of it."""
+        tensors = [row.tensor for row in self._known if row.tensor >= 0 and row.nan == 0]
+        readers = eager_readers(self._rows, self._program, self._process, tensors)
+        return {tensor: op for tensor, op in readers if op.type in HEAL}
+
+    @cached_property
+    def _ran(self) -> set[tuple[int, int]]:
+        """(op, execution) of the readers of bad values that ran, for a program may have been stopped before them, and
+        did not give bad values themselves."""
+        readers = ", ".join({str(reader.number) for readers in self._readers.values() for reader in readers})
+        executions = ", ".join({str(row.execution) for row in self._known})
+        if not readers:
+            return set()
+        found = self._rows.query(
+            f"SELECT DISTINCT op, execution FROM tensors WHERE process = {self._process} AND op IN ({readers}) "
+            f"AND execution IN ({executions})"
+        )
+        return set(found) - {(row.op, row.execution) for row in self._known}

@@ -1,0 +1,70 @@
+"""A program in; the layer that an op belongs to out: its scope, or its line of the program where it has none.
+
+TensorFlow opens scopes for single ops, too (``dense/BiasAdd/ReadVariableOp``); what such an op needs belongs to the
+layer around it. Initializers belong to what they initialize, and an optimizer's ops to the optimizer.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from tdbg.model import Phase
+from tdbg.query.flow.call_sites import function_name
+from tdbg.query.trace.program import Op, Program, short_path
+
+_CALLS = ("StatefulPartitionedCall", "PartitionedCall")
+_INITIALIZER = "Initializer"
+_NUMBER = re.compile(r"_\d+$")
+
+
+def place_name(program: Program, op: Op) -> str:
+    """``train.py:12``, or the op's type where no line of the user's is known."""
+    frame = program.user_frame(op)
+    return f"{short_path(frame.file)}:{frame.line}" if frame else function_name(op.type)
+
+
+class LayerNames:
+    """Of one process."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._scopes: dict[str, str] = {}
+
+    def of(self, op: Op) -> str:
+        """A gradient belongs to the layer of the op that it differentiates."""
+        made = self._made(op)
+        return self._scope_of(made) or place_name(self._program, made)
+
+    def scope(self, op: Op) -> str:
+        """The same; empty where it has no scope."""
+        return self._scope_of(self._made(op))
+
+    def _made(self, op: Op) -> Op:
+        forward = self._program.ops.get(op.forward) if op.phase == Phase.BACKWARD else None
+        return forward or op
+
+    def _scope_of(self, op: Op) -> str:
+        scope = self._scope(op.name.rpartition("/")[0])
+        return scope.partition("/")[0] if op.phase == Phase.UPDATE else scope
+
+    @cached_property
+    def by_op(self) -> dict[int, str]:
+        return {op.number: self.of(op) for op in self._program.ops.values()}
+
+    @cached_property
+    def _ops(self) -> tuple[set[str], set[str]]:
+        """Names and types."""
+        ops = self._program.ops.values()
+        return {op.name for op in ops}, {op.type for op in ops}
+
+    def _scope(self, scope: str) -> str:
+        if scope not in self._scopes:
+            names, types = self._ops
+            parts = scope.split("/") if scope else []
+            while parts and ("/".join(parts) in names or _NUMBER.sub("", parts[-1]) in {*types, _INITIALIZER}):
+                parts.pop()
+            while parts and _NUMBER.sub("", parts[0]) in _CALLS:
+                parts.pop(0)
+            self._scopes[scope] = "/".join(parts)
+        return self._scopes[scope]

@@ -1,0 +1,1 @@
+"""Numbers over the steps of a run, and what changed between them."""

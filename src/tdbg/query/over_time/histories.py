@@ -1,0 +1,52 @@
+"""Outputs of ops and a range of steps in; their numbers over those steps out, with as many points as are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tdbg.model import Flag
+from tdbg.query.trace.rows import Rows
+
+_COLUMNS = ("first", "last", "rows", "min", "max", "mean", "std", "zero", "elements", "nan", "inf", "bad")
+
+
+class Output(NamedTuple):
+    """One output of an op."""
+
+    op: int
+    slot: int
+
+
+def as_one(ops: Sequence[int]) -> str:
+    """SQL for the number of an op; some of them, a function's that was traced again, all count as the first."""
+    if len(ops) < 2:
+        return "op"
+    return f"CASE WHEN op IN ({', '.join(str(int(op)) for op in ops)}) THEN {int(ops[0])} ELSE op END"
+
+
+def histories(
+    rows: Rows, process: int, outputs: Sequence[Output], first: int, last: int, points: int, same: Sequence[int] = ()
+) -> dict[Output, dict[str, list[Any]]]:
+    """By output: columns, one entry for each point. ``first`` and ``last`` are the steps of a point; the extremes are
+    over them, mean and std are averages, the counts are sums, ``bad`` counts tensors.
+    The ops in ``same`` are taken as their first."""
+    width = max(1, -(-(last - first + 1) // max(1, points)))
+    wanted = ", ".join(str(int(op)) for op in (*(one.op for one in outputs), *same))
+    found = rows.query(
+        f"""SELECT {as_one(same)} AS one, slot, min(step), max(step), count(*),
+            min(min) FILTER (NOT isnan(min)), max(max) FILTER (NOT isnan(max)),
+            avg(mean) FILTER (NOT isnan(mean)), avg(std) FILTER (NOT isnan(std)),
+            sum(zero)::BIGINT, sum(elements)::BIGINT, sum(nan)::BIGINT, sum(neg_inf + pos_inf)::BIGINT,
+            count(*) FILTER (flags & {int(Flag.BAD)} != 0)
+        FROM tensors WHERE process = {process} AND op IN ({wanted or "-1"})
+            AND step BETWEEN {int(first)} AND {int(last)} AND flags & {int(Flag.EVIDENCE)} = 0
+        GROUP BY one, slot, (step - {int(first)}) // {width} ORDER BY 3"""
+    )
+    made: dict[Output, dict[str, list[Any]]] = {one: {name: [] for name in _COLUMNS} for one in outputs}
+    for op, slot, *cells in found:
+        columns = made.get(Output(op, slot))
+        if columns is not None:
+            for name, cell in zip(_COLUMNS, cells, strict=True):
+                columns[name].append(cell)
+    return made

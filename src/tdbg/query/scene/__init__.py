@@ -1,0 +1,1 @@
+"""A trace as commands of the prompt look at it."""

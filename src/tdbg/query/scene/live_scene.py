@@ -1,0 +1,20 @@
+"""The trace of a program that is running in; the scene of its own process at the step where it is now out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tdbg.query.scene.trace_scene import TraceScene
+from tdbg.query.trace.trace import Trace
+
+
+def scene_at(path: Path, pid: int, step: int) -> TraceScene:
+    """At the step, or where it has nothing recorded yet at the latest moment that has."""
+    trace = Trace.open(path)
+    own = [number for number, process in enumerate(trace.processes) if process.info.get("pid") == pid]
+    scene = TraceScene(trace, own[-1] if own else None)
+    moments = scene.moments()
+    at_step = [moment.number for moment in moments if moment.kind == "step" and moment.number == step]
+    if moments:
+        scene.go(at_step[0] if at_step else moments[-1].number)
+    return scene

@@ -1,0 +1,1 @@
+"""Reads a trace: rows, ops, functions, stacks and source lines, and what was recorded at all."""

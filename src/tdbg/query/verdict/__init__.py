@@ -1,0 +1,1 @@
+"""Where bad values began, why, and how that is told."""
