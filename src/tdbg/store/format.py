@@ -143,6 +143,8 @@ latest). So whoever reads a trace that grows reads in this order.
     phase                           model.Phase
     forward                         for an op of a gradient: the op that it differentiates
     observed                        whether its outputs are observed
+    kind, roles                     vocabulary.Kind and vocabulary.Role: what it is in words of no framework
+    framework                       whose op it is: ``tensorflow``; ``type`` is its name there
 ``graphs``: ``graph`` was built inside ``outer`` by ``function`` at ``stack`` and ``time``.
 ``shapes``: the ``dims`` of each shape number; a dim of -1 is not known.
 ``stacks``: a stack is its innermost ``frame`` and a ``parent`` stack (the caller).
@@ -272,6 +274,9 @@ SCHEMAS: dict[str, pa.Schema] = {
             "phase": pa.uint8(),
             "forward": pa.int32(),
             "observed": pa.bool_(),
+            "kind": pa.string(),
+            "roles": _list(pa.string()),
+            "framework": pa.string(),
         },
         "graphs": {
             "graph": pa.int32(),

@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from tdbg.store import rollup
+from tdbg.store.completion import completed
 from tdbg.store.format import SCHEMAS
 from tdbg.store.segments import HotState, Segment, matches_checksum, read_hot
 from tdbg.store.side_by_side import side_by_side
@@ -74,7 +75,7 @@ class Known:
                 state, rows = HotState(), SCHEMAS[segment.table].empty_table()
             new = list(read_hot(segment, state))
             if new:
-                rows = pa.concat_tables([rows, pa.Table.from_batches(new, rows.schema)])
+                rows = pa.concat_tables([rows, completed(segment.table, pa.Table.from_batches(new, rows.schema))])
                 rows = rows.combine_chunks() if rows.column(0).num_chunks > _MOST_CHUNKS else rows
                 rows, unsound = sound_rows(segment.table, rows)
                 state.unsound += unsound

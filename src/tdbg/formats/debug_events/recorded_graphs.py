@@ -16,6 +16,7 @@ from tdbg.formats.debug_events.messages import Device, Graph, GraphOp, SourceFil
 from tdbg.formats.debug_events.records import RecordFile
 from tdbg.formats.debug_events.wire import WireError
 from tdbg.frames import is_user_file_elsewhere, phase_of
+from tdbg.frameworks.tensorflow.ops import in_words
 from tdbg.model import Phase
 from tdbg.op_types import writes_variable
 
@@ -256,13 +257,13 @@ class Program:
                 op.number, op.graph, op.name, op.type, op.device,
                 [source for source, _ in sources[op.number]], [slot for _, slot in sources[op.number]],
                 [op.dtypes.get(slot, 0) for slot in range(op.outputs)], json.dumps(op.attributes),
-                op.stack.number, int(op.phase), forward.get(op.number, -1), op.observed,
+                op.stack.number, int(op.phase), forward.get(op.number, -1), op.observed, *in_words(op.type),
             )
             for op in self.ops
         ]  # fmt: skip
         names = (
             "op", "graph", "name", "type", "device", "input_ops", "input_slots", "output_dtypes", "attributes", "stack",
-            "phase", "forward", "observed",
+            "phase", "forward", "observed", "kind", "roles", "framework",
         )  # fmt: skip
         return _columns(names, rows)
 

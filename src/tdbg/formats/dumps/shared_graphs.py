@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from tdbg.formats.dumps.runs import Run, RunFolder
 from tdbg.formats.dumps.runtime_graph import UNKNOWN_TYPE, Op, Partition, RuntimeGraph, build_graph
+from tdbg.frameworks.tensorflow.ops import NAME, kind_of, roles_of
 
 _REMEMBERED = 256  # contents of graph files
 
@@ -121,6 +122,8 @@ class Program:
             "attributes": [json.dumps(op.attributes) for op in ops], "stack": stacks,
             "phase": [int(op.phase) for op in ops], "forward": [op.forward for op in ops],
             "observed": [op.observed for op in ops],
+            "kind": [str(kind_of(op.type)) for op in ops], "roles": [roles_of(op.type).words for op in ops],
+            "framework": [NAME] * len(ops),
         }  # fmt: skip
         edges = [(op.number, source) for op in ops for source in op.controls]
         yield "controls", {"op": [op for op, _ in edges], "input_op": [source for _, source in edges]}

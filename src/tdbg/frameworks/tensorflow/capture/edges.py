@@ -15,6 +15,7 @@ from tensorflow.python.eager import context, execute
 from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.frameworks.tensorflow.capture.dtypes import code_of
+from tdbg.frameworks.tensorflow.ops import in_words
 from tdbg.model import DType, Phase
 
 NOTE = "mode edges: tdbg did not look inside functions, only at what went in and came out"
@@ -85,7 +86,8 @@ class Edges:
 
     def _write(self, name: str, op_type: str, dtype: DType, stack: int, phase: Phase) -> int:
         op = self._next_op()
-        self._recorder.add("ops", (op, -1, name, op_type, "", [], [], [int(dtype)], "{}", stack, int(phase), -1, True))
+        row = (op, -1, name, op_type, "", [], [], [int(dtype)], "{}", stack, int(phase), -1, True)
+        self._recorder.add("ops", row + in_words(op_type))
         return op
 
 

@@ -35,6 +35,7 @@ from tdbg.frameworks.tensorflow.capture.known_inputs import (
 )
 from tdbg.frameworks.tensorflow.capture.observers import NAMES, is_observer
 from tdbg.frameworks.tensorflow.capture.op_kinds import CALLS, ENTRANCES, PARSERS, RISKY, SILENT, writes_variable
+from tdbg.frameworks.tensorflow.ops import in_words
 from tdbg.model import Flag, Phase
 
 _OBSERVER_NAME = re.compile(re.escape(NAMES) + r"(\d+)_\d+")
@@ -292,6 +293,7 @@ class Graphs:
                 int(op.phase),
                 op.forward,
                 observed and not record.compiled,
+                *in_words(op.type),
             ),
         )
 

@@ -40,6 +40,7 @@ from tdbg.frameworks.tensorflow.capture.signatures import Signatures
 from tdbg.frameworks.tensorflow.capture.targets import Targets
 from tdbg.frameworks.tensorflow.capture.threads import EveryThread
 from tdbg.frameworks.tensorflow.capture.xla import CompiledCalls, WithoutXla, is_compiled
+from tdbg.frameworks.tensorflow.ops import in_words
 from tdbg.frameworks.tensorflow.sessions.client_graphs import ClientGraphs
 from tdbg.frameworks.tensorflow.sessions.interception import Interception
 from tdbg.frameworks.tensorflow.sessions.runs import Runs
@@ -248,9 +249,8 @@ class Capture:
             op = self._next_op()
             device = outputs[0].device if outputs else ""
             dtypes = [int(code_of(tensor.dtype)) for tensor in outputs]
-            self.recorder.add(
-                "ops", (op, -1, op_type, op_type, device, [], [], dtypes, "{}", stack, int(phase), forward, wanted)
-            )
+            row = (op, -1, op_type, op_type, device, [], [], dtypes, "{}", stack, int(phase), forward, wanted)
+            self.recorder.add("ops", row + in_words(op_type))
             is_update = phase == Phase.UPDATE and writes_variable(op_type)
             site = (op, self._dtypes if wanted else 0, int(is_update))
             if self._checks is not None:

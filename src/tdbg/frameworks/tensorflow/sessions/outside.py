@@ -10,6 +10,7 @@ import numpy as np
 from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.frameworks.tensorflow.capture.dtypes import code_of
+from tdbg.frameworks.tensorflow.ops import in_words
 from tdbg.frameworks.tensorflow.sessions.client_graphs import ClientGraphs
 from tdbg.model import Flag, Phase
 
@@ -59,6 +60,7 @@ class Outside:
         stack, phase = (made.stack, made.phase) if made is not None else (-1, Phase.OTHER)
         self._recorder.add(
             "ops",
-            (number, self._number, op.name, op_type, op.device, [], [], dtypes, "{}", stack, int(phase), -1, True),
+            (number, self._number, op.name, op_type, op.device, [], [], dtypes, "{}", stack, int(phase), -1, True)
+            + in_words(op_type),
         )
         return number

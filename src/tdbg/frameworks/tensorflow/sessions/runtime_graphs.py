@@ -27,6 +27,7 @@ from tdbg.frameworks.tensorflow.capture.dtypes import code_of
 from tdbg.frameworks.tensorflow.capture.held_op import Known
 from tdbg.frameworks.tensorflow.capture.op_kinds import ENTRANCES, PARSERS, RISKY, SAFE, SILENT, writes_variable
 from tdbg.frameworks.tensorflow.capture.signatures import NOT_TRACED
+from tdbg.frameworks.tensorflow.ops import in_words
 from tdbg.frameworks.tensorflow.sessions.client_graphs import ClientGraphs
 from tdbg.frameworks.tensorflow.sessions.debug_nodes import Tensor, take_out, tensor_of
 from tdbg.frameworks.tensorflow.sessions.matching import Given, Match, Matching, Part, Written, fed_name
@@ -207,6 +208,7 @@ class RuntimeGraph:
                 int(phase),
                 self._differentiated(op) if op is not None else -1,
                 observed,
+                *in_words(op_type),
             ),
         )
         is_constant = node.op == "Const" and dtypes[0].is_floating and not observed
@@ -241,6 +243,7 @@ class RuntimeGraph:
                 int(op.phase),
                 self._differentiated(op),
                 False,
+                *in_words(op.type),
             ),
         )
 
