@@ -8,14 +8,16 @@ name is for display. An op's inputs stand in the order that its kind says here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from enum import Flag, StrEnum, auto
+from enum import Enum, Flag, auto
 from typing import TypeVar
 
 Input = TypeVar("Input")
 
 
-class Kind(StrEnum):
+class Kind(Enum):
     """What an op computes. The texts are part of the trace format and never change."""
+
+    __hash__ = object.__hash__  # Enum's own is slow, and these are looked up for every op of a trace
 
     OTHER = "other"  # none of these; its roles still say what it does to a program
 

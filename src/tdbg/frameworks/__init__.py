@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import cast
 
-from tdbg.frameworks.contract import Ops
+from tdbg.frameworks.contract import Dialect, Ops
 
 # By the name under which programs import it.
 FRAMEWORKS = {"tensorflow": "tdbg.frameworks.tensorflow"}
+DEFAULT = "tensorflow"  # of traces that name none, or one that this tdbg does not know
 
 
 def ops_of(framework: str) -> Ops:
     """What a framework's native op types are in tdbg's words."""
-    return cast(Ops, import_module(f"{FRAMEWORKS[framework]}.ops"))
+    return cast(Ops, import_module(f"{FRAMEWORKS.get(framework, FRAMEWORKS[DEFAULT])}.ops"))
+
+
+@cache
+def dialect_of(framework: str) -> Dialect:
+    """How the users of a framework say things."""
+    module = import_module(f"{FRAMEWORKS.get(framework, FRAMEWORKS[DEFAULT])}.dialect")
+    return cast(Dialect, module.DIALECT)

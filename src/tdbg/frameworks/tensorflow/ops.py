@@ -166,7 +166,8 @@ _KINDS: dict[Kind, str] = {
     Kind.ROLL: "Roll",
     Kind.REARRANGE: """DepthToSpace SpaceToDepth SpaceToBatchND BatchToSpaceND BatchToSpace SpaceToBatch""",
     Kind.RESIZE: "ResizeBilinear ResizeNearestNeighbor ResizeBicubic ResizeArea",
-    Kind.DIAGONAL: "MatrixDiag MatrixDiagV2 MatrixDiagV3 MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3 Diag DiagPart",
+    Kind.DIAGONAL: """MatrixDiag MatrixDiagV2 MatrixDiagV3 MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3 Diag
+        DiagPart""",
     Kind.BAND: "MatrixBandPart",
     Kind.SET_DIAGONAL: "MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3",
     Kind.SCATTER: "ScatterNd",
@@ -319,7 +320,7 @@ def roles_of(op_type: str) -> Role:
 
 def in_words(op_type: str) -> tuple[str, list[str], str]:
     """The columns ``kind``, ``roles`` and ``framework`` of table ``ops``."""
-    return str(kind_of(op_type)), roles_of(op_type).words, NAME
+    return kind_of(op_type).value, roles_of(op_type).words, NAME
 
 
 def types_with(role: Role) -> frozenset[str]:

@@ -8,24 +8,25 @@ from tdbg.model import Phase
 from tdbg.query.causes import NOT_AN_OP, Cause, Fix, rule
 from tdbg.query.trace.program import short_path
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 _PIPELINE = Fix(
     "check where this data is read or computed; drop or repair such records in the pipeline", untried=NOT_AN_OP
 )
 _ASSIGNED = Fix("check how this value is computed before it is assigned", untried=NOT_AN_OP)
-_SOURCES = ("IteratorGetNext", "Placeholder", "OptionalGetValue", "Const")
-_PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")  # the program's own code: a generator, tf.numpy_function
-_PARSERS = ("StringToNumber", "DecodeCSV", "DecodeRaw", "DecodePaddedRaw", "ParseTensor", "ParseExample", "ParseS")
+_SOURCES = (Kind.NEXT_ELEMENT, Kind.ARGUMENT, Kind.OPTIONAL_VALUE, Kind.CONSTANT)
+_PYTHON = (Kind.PYTHON,)  # the program's own code: a generator, tf.numpy_function
+_PARSERS = (Kind.PARSE_NUMBER, Kind.PARSE_CSV, Kind.PARSE, Kind.PARSE, Kind.PARSE, Kind.PARSE, "ParseS")
 _LOADS = ("load_weights", "load_own_variables", "set_weights", "Checkpoint.restore", "Checkpoint.read", "load_model")
 _STAGE = re.compile(r"Dataset(V\d+)?$")
-_WRITES = ("AssignVariableOp", "VarHandleOp", "Const", "Fill", "RandomStandardNormal", "Cast")
+_WRITES = (Kind.ASSIGN, Kind.VARIABLE, Kind.CONSTANT, Kind.FILL, Kind.RANDOM_NORMAL, Kind.CAST)
 
 
 @rule(first=True)
 def from_checkpoint(case: Case) -> Cause | None:
-    is_loading = case.op.type.startswith("Restore") or (
-        (case.row.is_input or case.op.type == "AssignVariableOp") and any(map(case.stack_has, _LOADS))
-    )
+    is_loading = case.op.type.startswith(
+        Kind.RESTORE,
+    ) or ((case.row.is_input or case.op.kind == Kind.ASSIGN) and any(map(case.stack_has, _LOADS)))
     if not is_loading:
         return None
     text = "load an earlier checkpoint; check the weights with tf.debugging.check_numerics before saving them"
@@ -40,8 +41,8 @@ def from_checkpoint(case: Case) -> Cause | None:
 @rule(first=True)
 def initial_weights(case: Case) -> Cause | None:
     is_making = case.op.phase == Phase.OTHER or case.stack_has("initializer") or case.stack_has("_init_from_args")
-    is_left_by_call = case.op.graph < 0 and case.op.type == "AssignVariableOp"  # mode edges: after a call, not before
-    if not is_making or not (case.row.is_input or (case.op.type in _WRITES and not is_left_by_call)):
+    is_left_by_call = case.op.graph < 0 and case.op.kind == Kind.ASSIGN  # mode edges: after a call, not before
+    if not is_making or not (case.row.is_input or (case.op.kind in _WRITES and not is_left_by_call)):
         return None
     return Cause("bad_initial_weights", "the initial value of a variable is bad", _element(case), _INITIAL)
 
@@ -61,9 +62,11 @@ def bad_data(case: Case) -> Cause | None:
         return Cause("unknown", reason, _element(case), _EARLIER)
     name = "nan_in_data" if case.row.nan or case.row.nan is None else "inf_in_data"
     evidence = (*_sample(case), *_batch(case), *_pipeline(case))
-    if case.op.type.startswith("Assign"):
+    if case.op.type.startswith(
+        Kind.ASSIGN,
+    ):
         return Cause(name, "the value assigned to a variable is bad", evidence, _ASSIGNED)
-    is_python = case.op.type in _PYTHON
+    is_python = case.op.kind in _PYTHON
     reason = "the program's Python code returned a bad value" if is_python else "the value was bad when it came in"
     return Cause(name, reason, evidence, _PIPELINE)
 
@@ -73,7 +76,7 @@ def bad_text(case: Case) -> Cause | None:
     """Numbers that were text, or the bytes of a file: what they are was decided there."""
     if not case.op.type.startswith(_PARSERS) or any(fact.row.is_bad for fact in case.inputs):
         return None
-    is_text = case.op.type in ("StringToNumber", "DecodeCSV")
+    is_text = case.op.kind in (Kind.PARSE_NUMBER, Kind.PARSE_CSV)
     name = "nan_in_data" if case.row.nan or case.row.nan is None else "inf_in_data"
     what = f"the {'text' if is_text else 'data'} that {case.op.type} parses holds"
     good = (f"about {case.runs_before():,} records were parsed before it",) if case.row.execution < 0 else ()
@@ -90,8 +93,8 @@ def _cell(case: Case) -> tuple[str, ...]:
     """``row 3, column 2 is nan``"""
     value, element = case.output_value, case.element
     if value is None or element is None:
-        return (f"it is in column {case.row.slot}",) if case.op.type == "DecodeCSV" else ()
-    if case.op.type == "DecodeCSV":  # one output for each column
+        return (f"it is in column {case.row.slot}",) if case.op.kind == Kind.PARSE_CSV else ()
+    if case.op.kind == Kind.PARSE_CSV:  # one output for each column
         row = f"row {', '.join(map(str, element))}, " if element else ""
         return (f"{row}column {case.row.slot} is {value[element]} (counted from 0)",)
     if len(element) < 2:
@@ -117,11 +120,11 @@ def _sample(case: Case) -> tuple[str, ...]:
 
 
 def _is_whole(case: Case) -> bool:
-    return case.op.type in ("TensorDataset", "TensorSliceDataset")
+    return case.op.kind in (Kind.DATASET,)
 
 
 def _batch(case: Case) -> tuple[str, ...]:
-    if not case.op.type.startswith(("IteratorGetNext", "OptionalGetValue", "Placeholder", *_PYTHON)):
+    if not case.op.type.startswith((Kind.NEXT_ELEMENT, Kind.OPTIONAL_VALUE, Kind.ARGUMENT, *_PYTHON)):
         return ()
     before = case.runs_before()
     good = f"; the {before:,} before it {'was' if before == 1 else 'were'} good" if before else ""
@@ -136,7 +139,7 @@ def _pipeline(case: Case) -> tuple[str, ...]:
     return (f"pipeline: {' → '.join(named)}",) if 0 < len(named) <= 6 else ()
 
 
-@rule("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
+@rule(Kind.READ, Kind.GATHER_READ, Kind.GATHER_ND_READ)
 def bad_variable(case: Case) -> Cause:
     name = case.program.variable_of(case.op)
     if case.runs_before():

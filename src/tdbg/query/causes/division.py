@@ -16,13 +16,20 @@ from tdbg.query.fixes import rewrite as r
 from tdbg.query.fixes.trial import Samples, numpy_type, samples_of
 from tdbg.query.trace.rows import Row
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
-_DECOMPOSITIONS = ("SelfAdjointEigV2", "Svd", "Eig")
-_FOLLOWING = {"Log": f.log, "Sqrt": f.sqrt, "Rsqrt": f.rsqrt, "Reciprocal": f.reciprocal, "Log1p": f.log1p}
-_SQUARES = ("Square", "SquaredDifference", "Mul", "Pow")
+_DECOMPOSITIONS = (Kind.SYMMETRIC_EIGEN, Kind.SVD, Kind.EIGEN)
+_FOLLOWING = {
+    Kind.LOG: f.log,
+    Kind.SQRT: f.sqrt,
+    Kind.RSQRT: f.rsqrt,
+    Kind.RECIPROCAL: f.reciprocal,
+    Kind.LOG1P: f.log1p,
+}
+_SQUARES = (Kind.SQUARE, Kind.SQUARED_DIFFERENCE, Kind.MULTIPLY, Kind.POWER)
 
 
-@rule("RealDiv", "Div", "Xdivy")
+@rule(Kind.DIVIDE, Kind.XDIVY)
 def division_by_zero(case: Case) -> Cause | None:
     below, above = case.input(1), case.input(0)
     if below is None and case.inputs:
@@ -32,7 +39,9 @@ def division_by_zero(case: Case) -> Cause | None:
     return _by_zero(case, below, bool(case.row.nan))
 
 
-@slope_rule("RealDiv", "Div")
+@slope_rule(
+    Kind.DIVIDE,
+)
 def division_slope(case: Case) -> Cause | None:
     forward = case.forward_case
     below = (forward.input(1) if forward else None) or case.input(1)
@@ -45,19 +54,19 @@ def _by_zero(case: Case, below: Row, is_nan: bool) -> Cause | None:
     zeros = share(below.zero or 0, below.elements, "exactly 0")
     seen = at_element(case, "{0} / {1}", 1)
     makers = case.makers(1, 4)
-    if makers[:1] == ["Exp"] and (case.makers(0, 3) or [""])[0] in _SQUARES:
+    if makers[:1] == [Kind.EXP] and (case.makers(0, 3) or [""])[0] in _SQUARES:
         return _collapsed(case, seen)
-    if makers[:1] == ["Sub"] and any(maker in _DECOMPOSITIONS for maker in makers):
+    if makers[:1] == [Kind.SUBTRACT] and any(maker in _DECOMPOSITIONS for maker in makers):
         text = f"two eigenvalues are equal, and their difference, 0, is the divisor: {zeros}"
         return Cause("repeated_eigenvalues", text, seen, _without_pairs(case))
-    if case.op.type in ("RealDiv", "Div") and is_softmax(case):
+    if case.op.kind in (Kind.DIVIDE,) and is_softmax(case):
         return _empty_softmax(case, zeros, seen)
     if lost_epsilon(case):
         text = f"the epsilon in the denominator is 0 in float16: {zeros}"
         words = "compute this in float32, or use an epsilon of 1e-4 or more (the smallest float16 is 6e-8)"
         fix = propose(f.divide, samples_of(case, 0, 1), Proposal(words, f.divide_plus(1e-4)))
         return Cause("half_underflow", text, seen, fix)
-    if is_nan and below.elements == 1 and makers[:1] == ["Sum"] and _counts(case):
+    if is_nan and below.elements == 1 and makers[:1] == [Kind.SUM] and _counts(case):
         text = "a mean over nothing: the mask in the denominator selects no element, so this is 0/0"
         return Cause("empty_reduction", text, seen, _guarded(case))
     name, what = ("zero_over_zero", "0/0") if is_nan else ("div_by_zero", "division by zero")
@@ -93,9 +102,9 @@ def _without_pairs(case: Case) -> Fix | None:
 def _counts(case: Case) -> bool:
     chain = list(case.chain(1, 3))
     below = chain[1] if len(chain) > 1 else None
-    return (below is not None and below.op.type in ("Cast", "Fill", "OneHot", "SelectV2", "Placeholder")) or (
-        bool(chain) and any(fact.op.type == "Cast" for fact in chain[0].inputs[:1])
-    )
+    return (
+        below is not None and below.op.kind in (Kind.CAST, Kind.FILL, Kind.ONE_HOT, Kind.SELECT, Kind.ARGUMENT)
+    ) or (bool(chain) and any(fact.op.kind == Kind.CAST for fact in chain[0].inputs[:1]))
 
 
 def lost_epsilon(case: Case, index: int = 1) -> bool:
@@ -103,18 +112,20 @@ def lost_epsilon(case: Case, index: int = 1) -> bool:
     if case.dtype != DType.FLOAT16:
         return False
     for made in case.chain(index, 4):
-        if made.op.type in ("AddV2", "Add", "Maximum"):
+        if made.op.kind in (Kind.ADD, Kind.MAXIMUM):
             constant = [
-                x for x in made.inputs if x.row.elements == 1 and x.row.max == 0 and x.op.type in ("Const", "Cast")
+                x
+                for x in made.inputs
+                if x.row.elements == 1 and x.row.max == 0 and x.op.kind in (Kind.CONSTANT, Kind.CAST)
             ]
             return bool(constant) or any(x.is_given and x.row.max == 0 for x in made.inputs)
     return False
 
 
 def _why_zero(makers: list[str]) -> tuple[str, ...]:
-    if makers[:2] == ["Sqrt", "Sum"]:
+    if makers[:2] == [Kind.SQRT, Kind.SUM]:
         return ("the denominator is a norm: the vector is 0",)
-    if makers[:2] == ["Sqrt", "Mean"]:
+    if makers[:2] == [Kind.SQRT, Kind.MEAN]:
         return ("the denominator is a standard deviation: there all values are equal",)
     return ()
 
@@ -137,7 +148,7 @@ def _guarded(case: Case, makers: Sequence[str] = ()) -> Fix | None:
     samples = samples_of(case, 0, 1)
     quotient = code(case, r.division, "{tf}.math.divide_no_nan({2}, {3})")
     text = "tf.math.divide_no_nan gives 0 there, and a gradient of 0"
-    if list(makers[:2]) == ["Sqrt", "Sum"]:
+    if list(makers[:2]) == [Kind.SQRT, Kind.SUM]:
         text = "use tf.math.l2_normalize(x, axis), which has an epsilon; or tf.math.divide_no_nan, which gives 0 there"
     bound = tiny(case)
     bounded = Proposal(f"bound the denominator from below (by {bound})", f.divide_at_least(float(bound)))
@@ -170,7 +181,9 @@ def _too_large(case: Case, above: Row | None, below: Row | None) -> Cause | None
     return Cause("div_by_zero", text, at_element(case, "{0} / {1}", 1), fix) if smallest < 1e-4 else None
 
 
-@rule("Reciprocal", "Inv")
+@rule(
+    Kind.RECIPROCAL,
+)
 def reciprocal_of_zero(case: Case) -> Cause | None:
     x = case.input(0)
     if x is None or not x.zero:
@@ -187,7 +200,7 @@ def reciprocal_of_zero(case: Case) -> Cause | None:
     return Cause("div_by_zero", f"1/0: {share(x.zero, x.elements, 'exactly 0')}", at_element(case, "1 / {0}"), fix)
 
 
-@rule("FloorMod", "Mod", "FloorDiv", "TruncateDiv")
+@rule(Kind.MODULO, Kind.FLOOR_DIVIDE, Kind.TRUNCATE_DIVIDE)
 def zero_modulus(case: Case) -> Cause | None:
     below = case.input(1)
     if below is None or not below.zero:

@@ -10,9 +10,10 @@ from tdbg.query.fixes import formulas as f
 from tdbg.query.fixes import rewrite as r
 from tdbg.query.fixes.trial import samples_of
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
-_FORMULAS = {"Exp": f.exp, "Expm1": f.expm1, "Sinh": f.sinh, "Cosh": f.cosh}
-_SQUARES = ("Square", "SquaredDifference", "Mul", "Pow")
+_FORMULAS = {Kind.EXP: f.exp, Kind.EXPM1: f.expm1, Kind.SINH: f.sinh, Kind.COSH: f.cosh}
+_SQUARES = (Kind.SQUARE, Kind.SQUARED_DIFFERENCE, Kind.MULTIPLY, Kind.POWER)
 
 
 @rule(*_FORMULAS)
@@ -38,7 +39,11 @@ def _is_precision(case: Case) -> bool:
     """exp(-log_variance) that multiplies a square."""
     for reader in case.read_by:
         others = [fact.op.type for fact in reader.inputs if fact.op.number != case.op.number]
-        if reader.op.type == "Mul" and case.makers(0, 1) == ["Neg"] and any(other in _SQUARES for other in others):
+        if (
+            reader.op.kind == Kind.MULTIPLY
+            and case.makers(0, 1) == [Kind.NEGATE]
+            and any(other in _SQUARES for other in others)
+        ):
             return True
     return False
 

@@ -18,6 +18,7 @@ from tdbg.query.fixes import softmax_by_hand as hand
 from tdbg.query.fixes.trial import Samples, samples_of
 from tdbg.query.trace.program import short_path
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 _GAP = Samples((np.array([[0.0, -200.0]], np.float32),), "logits 0 and -200, whose softmax has such a 0")
 _LOW = Samples((np.array([-200.0], np.float32),), "a logit of -200, whose sigmoid is such a 0")
@@ -27,10 +28,21 @@ _HIGH = Samples((np.array([40.0], np.float32),), "a logit of 40, whose sigmoid i
 _ZERO_BELOW = defaultdict(lambda: "87", {DType.FLOAT16: "16", DType.FLOAT64: "708"})
 _ONE_FROM = defaultdict(lambda: "17", {DType.FLOAT16: "8", DType.FLOAT64: "37", DType.BFLOAT16: "6"})
 _POSITIVE = "compute it with softplus or exp: both keep it positive and keep the gradient"
-_HAND_ON = ("GatherV2", "GatherNd", "StridedSlice", "Slice", "ClipByValue", "Minimum", "Maximum", "Cast")
+_HAND_ON = (
+    Kind.GATHER,
+    Kind.GATHER_ND,
+    Kind.STRIDED_SLICE,
+    Kind.SLICE,
+    Kind.CLIP,
+    Kind.MINIMUM,
+    Kind.MAXIMUM,
+    Kind.CAST,
+)
 
 
-@rule("Log")
+@rule(
+    Kind.LOG,
+)
 def log_domain(case: Case) -> Cause | None:
     x = case.input(0)
     if x is None or x.zero is None:
@@ -44,9 +56,11 @@ def log_domain(case: Case) -> Cause | None:
     return Cause("log_of_zero", text, (*at_element(case, "log({0})"), *_why_zero(case)), _clamped(case))
 
 
-@slope_rule("Log")
+@slope_rule(
+    Kind.LOG,
+)
 def log_slope(case: Case) -> Cause | None:
-    x = case.input(0) if case.op.type in ("Reciprocal", "Inv") else None
+    x = case.input(0) if case.op.kind in (Kind.RECIPROCAL,) else None
     if x is None or not x.zero:
         return None
     text = f"the gradient of log(x) is 1/x, and {share(x.zero, x.elements, 'exactly 0')}"
@@ -63,7 +77,7 @@ def _why_zero(case: Case) -> tuple[str, ...]:
         return (f"a softmax gives exactly 0 where a logit lies more than {below} below the largest ({case.row.label})",)
     if probability is not None and probability.is_complement:
         return (f"1 - sigmoid(x) is exactly 0 from x = {_ONE_FROM[case.dtype]} on ({case.row.label})",)
-    if case.makers(0, 3)[:2] == ["Sum", "Exp"]:
+    if case.makers(0, 3)[:2] == [Kind.SUM, Kind.EXP]:
         return ("the log of a sum of exponentials that are all 0: every term was -inf, or far below the largest",)
     return ()
 
@@ -100,15 +114,17 @@ def _probability(case: Case) -> _Probability | None:
     is_complement = False
     for made in case.chain(0, 6):
         kind = made.op.type
-        if kind == "Softmax":
+        if kind == Kind.SOFTMAX:
             return _Probability(made, "softmax")
-        if kind == "Sigmoid":
+        if kind == Kind.SIGMOID:
             return _Probability(made, "sigmoid", is_complement)
-        if kind in ("RealDiv", "Div") and is_softmax(made):
+        if kind in (Kind.DIVIDE,) and is_softmax(made):
             return _Probability(made, "hand-written softmax")
-        if kind == "Sub" and made.carried == 1 and not is_complement:
+        if kind == Kind.SUBTRACT and made.carried == 1 and not is_complement:
             is_complement = True
-        elif kind not in _HAND_ON and not (kind in ("AddV2", "Add") and any(x.op.type == "Const" for x in made.inputs)):
+        elif kind not in _HAND_ON and not (
+            kind in (Kind.ADD,) and any(x.op.kind == Kind.CONSTANT for x in made.inputs)
+        ):
             return None
     return None
 
@@ -151,7 +167,9 @@ def _positive(case: Case) -> Fix | None:
     return propose(f.log, samples_of(case, 0), Proposal(text, after, bounded, better=_POSITIVE))
 
 
-@rule("Log1p")
+@rule(
+    Kind.LOG1P,
+)
 def log1p_domain(case: Case) -> Cause | None:
     x = case.input(0)
     if x is None or x.min is None or x.min > -1:
@@ -162,7 +180,9 @@ def log1p_domain(case: Case) -> Cause | None:
     )
 
 
-@slope_rule("Log1p")
+@slope_rule(
+    Kind.LOG1P,
+)
 def log1p_slope(case: Case) -> Cause | None:
     x = case.input(0)
     if x is None or not x.zero:
@@ -178,10 +198,10 @@ def _above(case: Case) -> Fix | None:
     return propose(f.log1p, samples_of(case, 0), Proposal("bound the input of log1p from below", after, changed))
 
 
-@rule("Xlogy", "Xlog1py")
+@rule(Kind.XLOGY, Kind.XLOG1PY)
 def xlogy_domain(case: Case) -> Cause | None:
     y = case.input(1)
-    edge = 0.0 if case.op.type == "Xlogy" else -1.0
+    edge = 0.0 if case.op.kind == Kind.XLOGY else -1.0
     if y is None or y.min is None or y.min > edge:
         return None
     name = "log_of_negative" if y.min < edge else "log_of_zero"
@@ -190,7 +210,7 @@ def xlogy_domain(case: Case) -> Cause | None:
 
 
 def _second_bounded(case: Case) -> Fix | None:
-    is_plain = case.op.type == "Xlogy"
+    is_plain = case.op.kind == Kind.XLOGY
     bound = tiny(case) if is_plain else "-0.999999"
     formula = f.xlogy if is_plain else f.xlog1py
     changed = code(case, r.call_of_two(case.op.type.lower()), f"{{2}}({{0}}, {{tf}}.maximum({{1}}, {bound}))")

@@ -6,9 +6,12 @@ from tdbg.model import DType
 from tdbg.query.causes import NOT_AN_OP, Cause, Fix, rule
 from tdbg.query.trace.rows import Row
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 
-@rule("CTCLoss", "CTCLossV2")
+@rule(
+    Kind.CTC_LOSS,
+)
 def infeasible(case: Case) -> Cause | None:
     if not case.row.pos_inf:
         return None
@@ -29,7 +32,9 @@ def _span(row: Row | None) -> str:
     return f"{row.min:.0f}" if row.min == row.max else f"{row.min:.0f} to {row.max:.0f}"
 
 
-@rule("SparseSoftmaxCrossEntropyWithLogits")
+@rule(
+    Kind.SPARSE_SOFTMAX_CROSS_ENTROPY,
+)
 def wrong_class(case: Case) -> Cause | None:
     labels, logits = case.input(1), case.input_values.get(0)
     if labels is None or DType(labels.dtype).is_floating or labels.min is None or labels.max is None:

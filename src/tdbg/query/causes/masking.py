@@ -15,27 +15,29 @@ from tdbg.query.fixes import sum_formulas as s
 from tdbg.query.fixes.formulas import Formula
 from tdbg.query.fixes.trial import Samples, samples_of
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
-_SHIELDS = (
-    "Select", "SelectV2", "ClipByValue", "Maximum", "Minimum", "MulNoNan", "Tanh", "Sigmoid", "Exp", "Erf", "Atan",
-    "Softsign", "Relu", "Relu6", "Elu", "Selu", "Softplus",
-)  # fmt: skip
-_IS = ("IsFinite", "IsNan", "IsInf")
+_SHIELDS = (Kind.SELECT, Kind.CLIP, Kind.MAXIMUM, Kind.MINIMUM, Kind.MULTIPLY_NO_NAN, Kind.TANH, Kind.SIGMOID, Kind.EXP, Kind.ERF, Kind.ATAN, Kind.SOFTSIGN, Kind.RELU, Kind.RELU6, Kind.ELU, Kind.SELU, Kind.SOFTPLUS)  # fmt: skip
+_IS = (Kind.IS_FINITE, Kind.IS_NAN, Kind.IS_INFINITE)
 # Of an op type: its formula, the names it is called by, and a value that is safe for it.
 _KNOWN: dict[str, tuple[Formula, tuple[str, ...], float]] = {
-    "Log": (f.log, ("log",), 1.0),
-    "Log1p": (f.log1p, ("log1p",), 0.0),
-    "Sqrt": (f.sqrt, ("sqrt",), 1.0),
-    "Rsqrt": (f.rsqrt, ("rsqrt",), 1.0),
-    "Reciprocal": (f.reciprocal, ("reciprocal",), 1.0),
-    "Exp": (f.exp, ("exp",), 0.0),
-    "Acos": (f.acos, ("acos", "arccos"), 0.0),
-    "Asin": (f.asin, ("asin", "arcsin"), 0.0),
-    "Atanh": (f.atanh, ("atanh", "arctanh"), 0.0),
-    "Acosh": (f.acosh, ("acosh", "arccosh"), 2.0),
+    Kind.LOG: (f.log, ("log",), 1.0),
+    Kind.LOG1P: (f.log1p, ("log1p",), 0.0),
+    Kind.SQRT: (f.sqrt, ("sqrt",), 1.0),
+    Kind.RSQRT: (f.rsqrt, ("rsqrt",), 1.0),
+    Kind.RECIPROCAL: (f.reciprocal, ("reciprocal",), 1.0),
+    Kind.EXP: (f.exp, ("exp",), 0.0),
+    Kind.ACOS: (f.acos, ("acos", "arccos"), 0.0),
+    Kind.ASIN: (f.asin, ("asin", "arcsin"), 0.0),
+    Kind.ATANH: (f.atanh, ("atanh", "arctanh"), 0.0),
+    Kind.ACOSH: (f.acosh, ("acosh", "arccosh"), 2.0),
 }
 
-_FLATTEN = {"Tanh": f.tanh, "Sigmoid": f.sigmoid, "Exp": f.exp}  # what makes a number of an infinity, with a slope of 0
+_FLATTEN = {
+    Kind.TANH: f.tanh,
+    Kind.SIGMOID: f.sigmoid,
+    Kind.EXP: f.exp,
+}  # what makes a number of an infinity, with a slope of 0
 
 
 @rule(first=True)
@@ -45,13 +47,15 @@ def hidden_forward(case: Case) -> Cause | None:
     shield = _hidden_by(forward) if forward is not None and not forward.row.is_input else None
     if forward is None or shield is None:
         return None
-    is_where = shield.op.type.startswith("Select")
-    cleaned = is_where and any(reader.type in _IS for reader in forward.readers())
+    is_where = shield.op.type.startswith(
+        Kind.SELECT,
+    )
+    cleaned = is_where and any(reader.kind in _IS for reader in forward.readers())
     name = "where_trap" if is_where and not cleaned else "clip_after_bad_op"
     how = "where" if is_where else shield.op.type
     bad = forward.row.bad_text()
     reason = f"{forward.op.type} gives {bad}; {how} hides that from the loss, not from the gradient (0·inf = NaN)"
-    formula = "{0} / {1}" if forward.op.type in ("RealDiv", "Div") else f"{forward.op.type.lower()}({{0}})"
+    formula = "{0} / {1}" if forward.op.kind in (Kind.DIVIDE,) else f"{forward.op.type.lower()}({{0}})"
     evidence = (*at_element(forward, formula, len(forward.inputs) - 1), f"hidden by {place_of(shield)}")
     return Cause(name, reason, evidence, _safe_input(case, forward, shield, name))
 
@@ -69,13 +73,13 @@ def _hidden_by(case: Case) -> Case | None:
             if reader.row.is_bad and reader.row.seq not in seen:
                 seen.add(reader.row.seq)
                 waiting.append(reader)
-            elif not reader.row.is_bad and reader.op.type in _SHIELDS:
+            elif not reader.row.is_bad and reader.op.kind in _SHIELDS:
                 shield = reader
     return shield
 
 
 def _safe_input(case: Case, forward: Case, shield: Case, name: str) -> Fix | None:
-    if forward.op.type in ("RealDiv", "Div"):
+    if forward.op.kind in (Kind.DIVIDE,):
         return _safe_quotient(case, forward)
     known = _KNOWN.get(forward.op.type)
     if known is None:
@@ -100,7 +104,7 @@ def _safe_input(case: Case, forward: Case, shield: Case, name: str) -> Fix | Non
 
 
 def _bounded(case: Case, forward: Case, formula: Formula, names: tuple[str, ...]) -> Proposal | None:
-    bounds = {"Log": tiny(forward), "Sqrt": tiny_square(forward), "Rsqrt": tiny_square(forward)}
+    bounds = {Kind.LOG: tiny(forward), Kind.SQRT: tiny_square(forward), Kind.RSQRT: tiny_square(forward)}
     bound = bounds.get(forward.op.type)
     if bound is None:
         return None
@@ -125,7 +129,7 @@ def _good_for(formula: Formula) -> Callable[[np.ndarray], np.ndarray]:
     return chosen
 
 
-@rule("Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits")
+@rule(Kind.SOFTMAX, Kind.LOG_SOFTMAX, Kind.SOFTMAX_CROSS_ENTROPY)
 def nothing_left(case: Case) -> Cause | None:
     x = case.input(0)
     if x is None or not case.row.nan:
@@ -148,7 +152,7 @@ def _finite_mask(value: str) -> Fix | None:
     return propose(f.softmax, samples, Proposal(f"mask with {value} instead of -inf, or leave out such rows", masked))
 
 
-@rule("Mul", "MatMul")
+@rule(Kind.MULTIPLY, Kind.MATMUL)
 def mask_times_infinity(case: Case) -> Cause | None:
     """0 · ∞: a mask can be multiplied onto finite values only."""
     infinite = [fact for fact in case.inputs if (fact.row.neg_inf or fact.row.pos_inf) and not fact.row.nan]

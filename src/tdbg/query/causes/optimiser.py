@@ -12,11 +12,12 @@ from tdbg.query.fixes import formulas as f
 from tdbg.query.fixes import sum_formulas as s
 from tdbg.query.fixes.trial import samples_of
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 _CLIPS = ("clip_by_global_norm", "global_norm", "clip_by_norm")
 _LARGEST_SQUARED = {DType.FLOAT16: 255.0, DType.FLOAT64: 1.3e154}  # float32 and bfloat16: 1.8e19
 _SQUARES = re.compile(r"^Resource(Sparse)?Apply(Adam|AdaMax|RMSProp|CenteredRMSProp|Adagrad|Adadelta|Ftrl)")
-_DIVIDES = ("RealDiv", "Div", "Rsqrt", "Reciprocal")
+_DIVIDES = (Kind.DIVIDE, Kind.RSQRT, Kind.RECIPROCAL)
 
 
 @rule(*_DIVIDES)
@@ -36,28 +37,28 @@ def epsilon_underflow(case: Case) -> Cause | None:
 
 
 def _larger_epsilon(case: Case, words: str, epsilon: float) -> Fix | None:
-    if case.op.type in ("RealDiv", "Div"):
+    if case.op.kind in (Kind.DIVIDE,):
         return propose(f.divide, samples_of(case, 0, 1), Proposal(words, f.divide_plus(epsilon)))
-    formula = {"Rsqrt": f.rsqrt, "Reciprocal": f.reciprocal}[case.op.type]
+    formula = {Kind.RSQRT: f.rsqrt, Kind.RECIPROCAL: f.reciprocal}[case.op.type]
     return propose(formula, samples_of(case, 0), Proposal(words, f.then(f.plus(epsilon), formula)))
 
 
-@rule("Square", "Mul")
+@rule(Kind.SQUARE, Kind.MULTIPLY)
 def second_moment(case: Case) -> Cause | None:
     """An optimizer that is made of ops squares a gradient."""
     largest = max((_largest(x.row.min, x.row.max) for x in case.inputs), default=0.0)
-    is_square = case.op.type == "Square" or len(case.inputs) == 1
+    is_square = case.op.kind == Kind.SQUARE or len(case.inputs) == 1
     if case.op.phase != Phase.UPDATE or not is_square or case.row.nan or largest <= _bound(case):
         return None
     if not case.stack_has("optimizers") or any(map(case.stack_has, _CLIPS)):
         return None
-    return _overflow(case, largest, f.square if case.op.type == "Square" else None)
+    return _overflow(case, largest, f.square if case.op.kind == Kind.SQUARE else None)
 
 
 @rule(first=True)
 def second_moment_in_kernel(case: Case) -> Cause | None:
     """An optimizer that is one op squares a gradient inside; only the variables that it leaves can be seen."""
-    if case.op.type != "ReadVariableOp":
+    if case.op.kind != Kind.READ:
         return None
     name = case.program.variable_of(case.op)
     for op in case.program.ops.values():
@@ -91,7 +92,7 @@ def _overflow(case: Case, largest: float, formula: f.Formula | None) -> Cause:
     return Cause("second_moment_overflow", reason, fix=propose(formula, samples_of(case, 0), clipped))
 
 
-@rule("L2Loss", "Sum", "Square", "Mul", "AddN", "Sqrt")
+@rule(Kind.HALF_SQUARES, Kind.SUM, Kind.SQUARE, Kind.MULTIPLY, Kind.ADD_N, Kind.SQRT)
 def clipping(case: Case) -> Cause | None:
     if not any(map(case.stack_has, _CLIPS)):
         return None
@@ -105,16 +106,16 @@ def clipping(case: Case) -> Cause | None:
 
 def _clipped(case: Case) -> Fix | None:
     words = "make the loss or its scale smaller, or clip each gradient by value before clipping by the global norm"
-    formula = {"L2Loss": s.half_of_squares, "Square": f.square}.get(case.op.type)
+    formula = {Kind.HALF_SQUARES: s.half_of_squares, Kind.SQUARE: f.square}.get(case.op.type)
     if formula is None:
         return Fix(words)
     bound = 100.0 if case.dtype == DType.FLOAT16 else 1e6
     return propose(formula, samples_of(case, 0), Proposal(words, f.then(f.clip(-bound, bound), formula)))
 
 
-@rule("ReadVariableOp", "FusedBatchNormV3")
+@rule(Kind.READ, Kind.BATCH_NORM)
 def moving_statistics(case: Case) -> Cause | None:
-    name = case.program.variable_of(case.op) if case.op.type == "ReadVariableOp" else ""
+    name = case.program.variable_of(case.op) if case.op.kind == Kind.READ else ""
     if "moving_" not in name or case.row.step == 0:
         return None
     reason = f"the moving statistics {name} of a batch normalisation took in a bad batch, and stay bad from then on"

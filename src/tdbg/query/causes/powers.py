@@ -9,9 +9,12 @@ from tdbg.query.fixes import formulas as f
 from tdbg.query.fixes import rewrite as r
 from tdbg.query.fixes.trial import samples_of
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 
-@rule("Pow")
+@rule(
+    Kind.POWER,
+)
 def power_domain(case: Case) -> Cause | None:
     base, exponent = case.input(0), case.input(1)
     if base is None or exponent is None or base.min is None or exponent.min is None:
@@ -27,7 +30,9 @@ def power_domain(case: Case) -> Cause | None:
     return None
 
 
-@slope_rule("Pow")
+@slope_rule(
+    Kind.POWER,
+)
 def power_slope(case: Case) -> Cause | None:
     forward = case.forward_case
     base, exponent = (forward.input(0), forward.input(1)) if forward else (None, None)
@@ -38,7 +43,7 @@ def power_slope(case: Case) -> Cause | None:
             f"the slope of x ** {number(exponent.min)} at 0 is infinite: {share(base.zero, base.elements, 'exactly 0')}"
         )
         return Cause("pow_domain", text, at_element(case, "{0} ** {1}"), _bounded(case, forward))
-    if base.negative and case.op.type in ("Log", "Mul"):
+    if base.negative and case.op.kind in (Kind.LOG, Kind.MULTIPLY):
         negative = share(base.negative, base.elements, "negative")
         text = f"the gradient of the exponent takes the log of the base, and {negative}"
         return Cause("pow_domain", text, fix=Fix("use tf.stop_gradient on the exponent, or a base that is positive"))

@@ -19,6 +19,7 @@ from tdbg.query.fixes.trial import Samples, numpy_type, samples_of
 from tdbg.query.trace.program import short_path
 from tdbg.query.trace.rows import Row
 from tdbg.query.verdict.case import Case, InputFact
+from tdbg.vocabulary import Kind
 
 LARGEST = {
     DType.FLOAT16: 65504.0,
@@ -32,30 +33,43 @@ LARGEST = {
     DType.FLOAT8_E5M2FNUZ: 57344.0,
 }
 _PRODUCTS: tuple[str, ...] = (
-    "Mul",
-    "MatMul",
-    "BatchMatMulV2",
-    "BatchMatMulV3",
-    "Square",
-    "SquaredDifference",
-    "Pow",
-    "Prod",
-    "Cumprod",
+    Kind.MULTIPLY,
+    Kind.MATMUL,
+    Kind.SQUARE,
+    Kind.SQUARED_DIFFERENCE,
+    Kind.POWER,
+    Kind.PRODUCT,
+    Kind.CUMPROD,
 )
-_PRODUCTS += ("Conv2D", "Conv1D", "Conv3D", "DepthwiseConv2dNative", "Einsum", "Conv2DBackpropInput")
-_PRODUCTS += ("Conv2DBackpropFilter", "L2Loss")
+_PRODUCTS += (Kind.CONVOLVE, "Conv1D", Kind.CONVOLVE, Kind.DEPTHWISE_CONVOLVE, Kind.EINSUM, Kind.CONVOLVE_GRADIENT)
+_PRODUCTS += (Kind.FILTER_GRADIENT, Kind.HALF_SQUARES)
 _ELEMENTWISE: dict[str, tuple[f.Formula, int]] = {
-    "Mul": (s.product, 2), "Square": (f.square, 1), "SquaredDifference": (s.squared_difference, 2),
-    "AddV2": (s.add, 2), "Add": (s.add, 2), "Sub": (s.subtract, 2), "BiasAdd": (s.add, 2), "Pow": (f.power, 2),
+    Kind.MULTIPLY: (s.product, 2), Kind.SQUARE: (f.square, 1), Kind.SQUARED_DIFFERENCE: (s.squared_difference, 2),
+    Kind.ADD: (s.add, 2), Kind.ADD: (s.add, 2), Kind.SUBTRACT: (s.subtract, 2), Kind.ADD_BIAS: (s.add, 2), Kind.POWER: (f.power, 2),
 }  # fmt: skip
-_MATRICES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-_CONVOLUTIONS = ("Conv1D", "Conv2D", "Conv3D")
-_CONTRACTIONS = (*_MATRICES, *_CONVOLUTIONS, "Einsum", "DepthwiseConv2dNative")
+_MATRICES = (Kind.MATMUL,)
+_CONVOLUTIONS = ("Conv1D", Kind.CONVOLVE, Kind.CONVOLVE)
+_CONTRACTIONS = (*_MATRICES, *_CONVOLUTIONS, Kind.EINSUM, Kind.DEPTHWISE_CONVOLVE)
 _FUSED = tuple(f"_{maker}{op}" for op in _CONTRACTIONS for maker in ("Fused", "MklNative", "MklNativeFused"))
-_ARRIVES = ("Placeholder", "Iterator", "Optional", "_Arg")  # types of ops that hand out what the program was given
-_OF_MANY: dict[str, f.Formula] = {"Mean": s.mean, "L2Loss": s.half_of_squares, "Prod": s.multiplied}
+_ARRIVES = (
+    Kind.ARGUMENT,
+    Kind.ITERATOR,
+    "Optional",
+    Kind.ARGUMENT,
+)  # types of ops that hand out what the program was given
+_OF_MANY: dict[str, f.Formula] = {Kind.MEAN: s.mean, Kind.HALF_SQUARES: s.half_of_squares, Kind.PRODUCT: s.multiplied}
 _OF_MANY |= dict.fromkeys((*_CONTRACTIONS, *_FUSED), s.dot)
-_SUMS = ("Sum", "AddV2", "Add", "AddN", "BiasAdd", "Sub", "Mean", "Cumsum", "UnsortedSegmentSum", "BiasAddGrad")
+_SUMS = (
+    Kind.SUM,
+    Kind.ADD,
+    Kind.ADD_N,
+    Kind.ADD_BIAS,
+    Kind.SUBTRACT,
+    Kind.MEAN,
+    Kind.CUMSUM,
+    Kind.SEGMENT_SUM,
+    Kind.BIAS_GRADIENT,
+)
 _RUNS, _FEWEST_RUNS = 4, 3  # that are looked at for growth
 
 
@@ -63,7 +77,7 @@ def _size(row: Row) -> float:
     return max(abs(row.min or 0.0), abs(row.max or 0.0))
 
 
-@rule("Mul", "RealDiv", "Div", "Add", "AddV2", "Sub", first=True)
+@rule(Kind.MULTIPLY, Kind.DIVIDE, Kind.DIVIDE, Kind.ADD, Kind.ADD, Kind.SUBTRACT, first=True)
 def constants_first(case: Case) -> Cause | None:
     """TensorFlow's optimizer put constants of several lines together, before what the program multiplies them with."""
     together = json.loads(case.attributes).get("_together", "") if '"_together"' in case.attributes else ""
@@ -78,7 +92,9 @@ def constants_first(case: Case) -> Cause | None:
     return Cause("reordered_constants", text, evidence, Fix(words, untried=untried))
 
 
-@rule("Cast")
+@rule(
+    Kind.CAST,
+)
 def too_large_for_type(case: Case) -> Cause | None:
     x, largest = case.input(0), LARGEST.get(case.dtype)
     if x is None or x.max is None or largest is None or _size(x) <= largest:
@@ -106,7 +122,7 @@ def _scaled_cast(case: Case, largest: float, size: float) -> Fix | None:
     return propose(before, samples_of(case, 0), Proposal(words, s.scaled(before, 0.99 * largest / size)))
 
 
-@rule(*_PRODUCTS, "BatchMatMul", *_FUSED, *_SUMS, "ReciprocalGrad", "InvGrad", "RsqrtGrad")
+@rule(*_PRODUCTS, Kind.MATMUL, *_FUSED, *_SUMS, Kind.RECIPROCAL_GRADIENT, Kind.RECIPROCAL_GRADIENT, Kind.RSQRT_GRADIENT)
 def too_large(case: Case) -> Cause | None:
     out = case.row
     rows = [fact.row for fact in case.inputs if fact.row.max is not None and DType(fact.row.dtype).is_floating]
@@ -118,7 +134,7 @@ def too_large(case: Case) -> Cause | None:
     if out.nan or not (out.pos_inf or out.neg_inf):
         return None
     limit = LARGEST.get(case.dtype, 3.4e38)
-    is_sum = case.op.type in _SUMS
+    is_sum = case.op.kind in _SUMS
     if max(sizes) < (limit * 1e-9 if is_sum else limit**0.25):
         return None
     sizes_before = _growth(case)
@@ -144,7 +160,7 @@ def _leaves_half(case: Case, rows: list[Row]) -> bool:
     """An infinity; or a NaN out of finite factors, where a sum of their products can leave the range on its way."""
     if not case.row.nan:
         return bool(case.row.pos_inf or case.row.neg_inf)
-    is_sum_of_products = case.op.type in _CONTRACTIONS or case.op.type in _FUSED
+    is_sum_of_products = case.op.kind in _CONTRACTIONS or case.op.kind in _FUSED
     if not is_sum_of_products or len(rows) < 2 or any(row.is_bad for row in rows):
         return False
     return _size(rows[0]) * _size(rows[1]) * max(_terms(case, rows[:2]), 1) > LARGEST[DType.FLOAT16]
@@ -175,10 +191,10 @@ def _large_operand(case: Case) -> tuple[InputFact, str] | None:
         return None
     first = source = facts[0]
     made = case.made_by.get(first.index)
-    while made is not None and made.op.type == "Cast" and made.fact(0) is not None:
+    while made is not None and made.op.kind == Kind.CAST and made.fact(0) is not None:
         source, made = made.fact(0) or source, made.made_by.get(0)
     arrives = source.op.type.startswith(_ARRIVES) or (source.made is not None and source.made.is_input)
-    is_variable = source.op.type == "ReadVariableOp" or case.is_backward
+    is_variable = source.op.kind == Kind.READ or case.is_backward
     if arrives and not is_variable:
         where = f", {short_path(source.frame.file)}:{source.frame.line}" if source.frame else ""
         return first, f"is input data, not scaled{where}"
@@ -202,7 +218,7 @@ def _growth(case: Case) -> str:
 def _bounded_slope(case: Case) -> Fix | None:
     """The slope of a reciprocal or a root, which is out of range because the number is next to 0."""
     forward = case.forward_case
-    known = {"Reciprocal": f.reciprocal, "Inv": f.reciprocal, "Rsqrt": f.rsqrt}
+    known = {Kind.RECIPROCAL: f.reciprocal, Kind.RECIPROCAL: f.reciprocal, Kind.RSQRT: f.rsqrt}
     formula = known.get(forward.op.type) if forward is not None else None
     x = forward.input(0) if forward is not None else None
     if forward is None or formula is None or x is None or x.min is None or x.min < 0:
@@ -216,7 +232,7 @@ def _bounded_slope(case: Case) -> Fix | None:
 
 def _wider(case: Case, rows: list[Row], words: str) -> Fix | None:
     """The op on what was recorded of its inputs, in its type and in a wider one."""
-    if case.op.type in _ELEMENTWISE:
+    if case.op.kind in _ELEMENTWISE:
         formula, count = _ELEMENTWISE[case.op.type]
         return propose(formula, samples_of(case, *range(count)), Proposal(words, s.widened(formula)))
     terms = _terms(case, rows)
@@ -234,7 +250,7 @@ def _terms(case: Case, rows: list[Row]) -> int:
     op, made = case.op.type.removeprefix("_").removeprefix("MklNative").removeprefix("Fused"), max(case.row.elements, 1)
     if op in _CONTRACTIONS:
         return _products(case, op, rows[:2], made) if len(rows) >= 2 else 0
-    is_whole = op in ("Sum", "Mean", "L2Loss", "Prod", "AddN", "Cumsum", "BiasAddGrad")
+    is_whole = op in (Kind.SUM, Kind.MEAN, Kind.HALF_SQUARES, Kind.PRODUCT, Kind.ADD_N, Kind.CUMSUM, Kind.BIAS_GRADIENT)
     return min(rows[0].elements // made, 1 << 20) if is_whole and len(rows) == 1 else 0
 
 
@@ -242,7 +258,7 @@ def _products(case: Case, op: str, rows: list[Row], made: int) -> int:
     if op in _MATRICES:  # a (m, k) by b (k, n), whichever of them is turned
         return round((rows[0].elements * rows[1].elements / made / math.prod(case.dims(case.row)[:-2])) ** 0.5)
     second = case.dims(rows[1])
-    if op == "Einsum":
+    if op == Kind.EINSUM:
         inputs, _, output = str(json.loads(case.attributes).get("equation", "")).partition("->")
         sizes = [
             pair
@@ -250,6 +266,6 @@ def _products(case: Case, op: str, rows: list[Row], made: int) -> int:
             for pair in zip(term, case.dims(row), strict=False)
         ]
         return math.prod({name: size for name, size in sizes if name not in output}.values()) if output else 0
-    if op == "DepthwiseConv2dNative":
+    if op == Kind.DEPTHWISE_CONVOLVE:
         return math.prod(second[:2])
     return rows[1].elements // second[-1] if second else 0

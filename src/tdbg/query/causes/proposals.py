@@ -12,10 +12,12 @@ from tdbg.query.fixes.rewrite import Finder, Target, call, division, rewrite
 from tdbg.query.fixes.trial import RECORDED, Samples, Trial, attempt, is_good
 from tdbg.query.trace.program import Op
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 _CALLED: dict[str, Finder] = {
-    name: call(name.lower()) for name in ("Log", "Log1p", "Exp", "Expm1", "Sqrt", "Rsqrt", "Reciprocal")
-} | dict.fromkeys(("RealDiv", "Div"), division)
+    name: call(name.lower())
+    for name in (Kind.LOG, Kind.LOG1P, Kind.EXP, Kind.EXPM1, Kind.SQRT, Kind.RSQRT, Kind.RECIPROCAL)
+} | dict.fromkeys((Kind.DIVIDE,), division)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,5 +107,11 @@ def tiny(case: Case) -> str:
 
 def tiny_square(case: Case) -> str:
     """The same for what is under a root, where a square of it stands; 1/sqrt has a slope of its power -3/2."""
-    half = "1e-3" if case.op.type.startswith("Rsqrt") else "1e-4"
+    half = (
+        "1e-3"
+        if case.op.type.startswith(
+            Kind.RSQRT,
+        )
+        else "1e-4"
+    )
     return {DType.FLOAT16: half, DType.FLOAT64: "1e-24"}.get(case.dtype, "1e-12")

@@ -10,13 +10,20 @@ from tdbg.query.fixes import rewrite as r
 from tdbg.query.fixes import sum_formulas as s
 from tdbg.query.fixes.trial import Samples
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
-_NAMES = {"Mean": "mean", "Max": "maximum", "Min": "minimum", "SegmentMean": "mean", "SparseSegmentMean": "mean"}
-_NAMES |= {"RealDiv": "mean"}
+_NAMES = {
+    Kind.MEAN: "mean",
+    Kind.MAX: "maximum",
+    Kind.MIN: "minimum",
+    Kind.SEGMENT_MEAN: "mean",
+    Kind.SEGMENT_MEAN: "mean",
+}
+_NAMES |= {Kind.DIVIDE: "mean"}
 _NOTHING = Samples((np.zeros(0, np.float32),), "an empty tensor")
 
 
-@rule("Mean", "Max", "Min", "SegmentMean", "SparseSegmentMean", "RealDiv")
+@rule(Kind.MEAN, Kind.MAX, Kind.MIN, Kind.SEGMENT_MEAN, Kind.DIVIDE)
 def of_nothing(case: Case) -> Cause | None:
     x = case.inputs[0].row if case.inputs else None
     if x is None or x.elements != 0:
@@ -26,7 +33,7 @@ def of_nothing(case: Case) -> Cause | None:
 
 
 def _guarded(case: Case) -> Fix | None:
-    if case.op.type != "Mean":
+    if case.op.kind != Kind.MEAN:
         return Fix("skip empty tensors, or divide the sum by tf.maximum(count, 1)")
     count = "{tf}.maximum({tf}.size({0}), 1)"
     changed = code(case, _of_all, f"{{tf}}.reduce_sum({{0}}) / {{tf}}.cast({count}, {case.row.label!r})")

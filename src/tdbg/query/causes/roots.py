@@ -12,12 +12,13 @@ from tdbg.query.fixes import formulas as f
 from tdbg.query.fixes import rewrite as r
 from tdbg.query.fixes.trial import Samples, samples_of
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
-_SQUARES = ("Square", "Mul", "Pow")
+_SQUARES = (Kind.SQUARE, Kind.MULTIPLY, Kind.POWER)
 _ZERO_VECTOR = Samples((np.zeros(3, np.float32),), "a vector of zeros")
 
 
-@rule("Sqrt", "Rsqrt")
+@rule(Kind.SQRT, Kind.RSQRT)
 def root_domain(case: Case) -> Cause | None:
     x = case.input(0)
     if x is None or x.zero is None:
@@ -26,7 +27,7 @@ def root_domain(case: Case) -> Cause | None:
     seen = at_element(case, f"{name}({{0}})")
     if x.negative and case.row.nan:
         return _of_negative(case, x.negative, seen)
-    if case.op.type == "Rsqrt" and x.zero:
+    if case.op.kind == Kind.RSQRT and x.zero:
         text = f"1/sqrt(0): {share(x.zero, x.elements, 'exactly 0')}"
         why = ("the epsilon of this normalisation is 0",) if case.stack_has("ormaliz") else ()
         if lost_epsilon(case, 0):
@@ -51,7 +52,7 @@ def _cancelled(case: Case) -> str:
     """A difference of two numbers that are equal up to rounding: what is left is the rounding error."""
     made = next(iter(case.chain(0, 1)), None)
     x = case.input(0)
-    if made is None or made.op.type != "Sub" or x is None or x.min is None:
+    if made is None or made.op.kind != Kind.SUBTRACT or x is None or x.min is None:
         return ""
     sizes = [max(abs(fact.row.min or 0.0), abs(fact.row.max or 0.0)) for fact in made.inputs]
     if len(sizes) < 2 or abs(x.min) > min(sizes) * 1e-4:
@@ -67,7 +68,7 @@ def _bounded(case: Case, formula: f.Formula, name: str) -> Fix | None:
     return propose(formula, samples_of(case, 0), Proposal("bound what is under the root from below", after, changed))
 
 
-@slope_rule("Sqrt", "Rsqrt")
+@slope_rule(Kind.SQRT, Kind.RSQRT)
 def slope_at_zero(case: Case) -> Cause | None:
     forward = case.forward_case
     y = case.input(0)
@@ -76,10 +77,10 @@ def slope_at_zero(case: Case) -> Cause | None:
     zeros = share(y.zero, y.elements, "exactly 0")
     seen = at_element(case, "0.5 * {1} / {0}")
     makers = forward.makers(0, 3)
-    if (makers[:1] == ["Sum"] and makers[1:2] and makers[1] in _SQUARES) or forward.is_made_in("norm"):
+    if (makers[:1] == [Kind.SUM] and makers[1:2] and makers[1] in _SQUARES) or forward.is_made_in("norm"):
         text = f"the norm of a zero vector has no slope: {zeros}"
         return Cause("norm_at_zero", text, (*seen, "its gradient is x / norm, which is 0 / 0 there"), _safe_norm(case))
-    what = "a standard deviation" if makers[:1] == ["Mean"] else "sqrt"
+    what = "a standard deviation" if makers[:1] == [Kind.MEAN] else "sqrt"
     text = f"the slope of {what} at 0 is infinite: {zeros}"
     return Cause("sqrt_at_zero", text, seen, _at_zero(case, forward))
 

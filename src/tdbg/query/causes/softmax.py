@@ -12,10 +12,17 @@ from tdbg.query.fixes import softmax_by_hand as hand
 from tdbg.query.fixes.trial import Samples
 from tdbg.query.trace.program import short_path
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
-_DIVIDE = ("RealDiv", "Div")
-_ON_THE_WAY = ("Sum", "Tile", "BroadcastTo", "AddV2", "Add", "Maximum")  # from an exponential down to the denominator
-_PICK = ("GatherV2", "GatherNd", "StridedSlice", "Slice")
+_DIVIDE = (Kind.DIVIDE,)
+_ON_THE_WAY = (
+    Kind.SUM,
+    Kind.TILE,
+    Kind.BROADCAST,
+    Kind.ADD,
+    Kind.MAXIMUM,
+)  # from an exponential down to the denominator
+_PICK = (Kind.GATHER, Kind.GATHER_ND, Kind.STRIDED_SLICE, Kind.SLICE)
 
 
 def softmax_of(case: Case) -> Case | None:
@@ -26,9 +33,9 @@ def softmax_of(case: Case) -> Case | None:
             if reader.op.number in seen:
                 continue
             seen.add(reader.op.number)
-            if reader.op.type in _DIVIDE and is_softmax(reader):
+            if reader.op.kind in _DIVIDE and is_softmax(reader):
                 return reader
-            if reader.op.type in _ON_THE_WAY:
+            if reader.op.kind in _ON_THE_WAY:
                 waiting.append(reader)
     return None
 
@@ -46,7 +53,7 @@ def _read_by(case: Case) -> list[Case]:
             row = case.row_of(reader)
             if row is not None:
                 found.append(case.beside(row))
-            elif reader.type in _ON_THE_WAY:
+            elif reader.kind in _ON_THE_WAY:
                 waiting.append(reader)
     return found
 
@@ -54,7 +61,7 @@ def _read_by(case: Case) -> list[Case]:
 def is_softmax(quotient: Case) -> bool:
     """Whether exponentials are divided by a sum of exponentials."""
     below = [kind for kind in quotient.makers(1, 8) if kind not in _ON_THE_WAY[1:]]
-    return quotient.makers(0, 3)[:1] == ["Exp"] and below[:2] == ["Sum", "Exp"]
+    return quotient.makers(0, 3)[:1] == [Kind.EXP] and below[:2] == [Kind.SUM, Kind.EXP]
 
 
 def stable_softmax(case: Case, quotient: Case, samples: Samples | None) -> Fix | None:
@@ -63,7 +70,7 @@ def stable_softmax(case: Case, quotient: Case, samples: Samples | None) -> Fix |
     whole = code(case, hand.quotient, "{tf}.nn.softmax({0}{1})") if _has_axis(case, quotient) else ""
     words = "tf.nn.softmax subtracts the largest of each row first, so that no exponent is above 0"
     if log is None:
-        shifted = _shifted(case, quotient) if case.op.type == "Exp" and not whole else ""
+        shifted = _shifted(case, quotient) if case.op.kind == Kind.EXP and not whole else ""
         return propose(f.plain_softmax, samples, Proposal(words, f.softmax, whole or shifted))
     before = f.then(f.plain_softmax, f.log)
     inside = code(case, hand.log_of(hand.quotient), "{tf}.nn.log_softmax({0}{1})") if _has_axis(case, quotient) else ""
@@ -80,9 +87,9 @@ def _log_of(quotient: Case) -> Case | None:
     while waiting and seen < 16:
         for reader in waiting.pop().read_by:
             seen += 1
-            if reader.op.type == "Log":
+            if reader.op.kind == Kind.LOG:
                 return reader
-            if reader.op.type in _PICK:
+            if reader.op.kind in _PICK:
                 waiting.append(reader)
     return None
 
@@ -98,11 +105,11 @@ def _has_axis(case: Case, quotient: Case) -> bool:
 def _shifted(case: Case, quotient: Case) -> str:
     """``exp(x - reduce_max(x, axis))`` in the exponential's own statement, when all that reads it is the softmax."""
     numbers = [next(iter(quotient.chain(0, 3)), None), *quotient.chain(1, 8)]
-    exponentials = {made.op.number for made in numbers if made is not None and made.op.type == "Exp"}
+    exponentials = {made.op.number for made in numbers if made is not None and made.op.kind == Kind.EXP}
     is_shared = exponentials == {case.op.number} and all(
         reader.op.type in (*_DIVIDE, *_ON_THE_WAY) for reader in _read_by(case)
     )
-    total = next((made for made in quotient.chain(1, 8) if made.op.type == "Sum"), None)
+    total = next((made for made in quotient.chain(1, 8) if made.op.kind == Kind.SUM), None)
     if not is_shared or total is None or total.frame is None:
         return ""
     statement = r.Statement(total.statement, total.program.definitions(total.frame))

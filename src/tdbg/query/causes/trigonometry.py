@@ -11,17 +11,18 @@ from tdbg.query.fixes import formulas as f
 from tdbg.query.fixes import rewrite as r
 from tdbg.query.fixes.trial import Samples, samples_of
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 _ORIGIN = Samples((np.zeros(1, np.float32), np.zeros(1, np.float32)), "the point (0, 0)")
 
 # Op type: formula, names, the domain, and bounds within which value and slope are finite.
 _KNOWN: dict[str, tuple[f.Formula, tuple[str, ...], tuple[float, float], tuple[str, str]]] = {
-    "Acos": (f.acos, ("acos", "arccos"), (-1.0, 1.0), ("-0.999999", "0.999999")),
-    "Asin": (f.asin, ("asin", "arcsin"), (-1.0, 1.0), ("-0.999999", "0.999999")),
-    "Atanh": (f.atanh, ("atanh", "arctanh"), (-1.0, 1.0), ("-0.999999", "0.999999")),
-    "Erfinv": (f.erfinv, ("erfinv",), (-1.0, 1.0), ("-0.999999", "0.999999")),
-    "Ndtri": (f.ndtri, ("ndtri",), (0.0, 1.0), ("1e-6", "0.999999")),
-    "Acosh": (f.acosh, ("acosh", "arccosh"), (1.0, float("inf")), ("1.000001", "3e38")),
+    Kind.ACOS: (f.acos, ("acos", "arccos"), (-1.0, 1.0), ("-0.999999", "0.999999")),
+    Kind.ASIN: (f.asin, ("asin", "arcsin"), (-1.0, 1.0), ("-0.999999", "0.999999")),
+    Kind.ATANH: (f.atanh, ("atanh", "arctanh"), (-1.0, 1.0), ("-0.999999", "0.999999")),
+    Kind.ERFINV: (f.erfinv, ("erfinv",), (-1.0, 1.0), ("-0.999999", "0.999999")),
+    Kind.NDTRI: (f.ndtri, ("ndtri",), (0.0, 1.0), ("1e-6", "0.999999")),
+    Kind.ACOSH: (f.acosh, ("acosh", "arccosh"), (1.0, float("inf")), ("1.000001", "3e38")),
 }
 
 
@@ -30,7 +31,9 @@ def outside_domain(case: Case) -> Cause | None:
     return _explain(case, case, "")
 
 
-@slope_rule("Atan2")
+@slope_rule(
+    Kind.ATAN2,
+)
 def angle_of_nothing(case: Case) -> Cause | None:
     below = case.input(1)
     if below is None or not below.zero:

@@ -11,6 +11,7 @@ from tdbg.query.fixes.rerun import in_float64
 from tdbg.query.fixes.rewrite import small_terms
 from tdbg.query.trace.program import short_path
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 
 def share(count: int, elements: int, what: str) -> str:
@@ -67,7 +68,7 @@ def lost_beside_one(case: Case, index: int = 0) -> str:
     rounded = _AS.get(case.dtype)
     if rounded is None:
         return ""
-    places = [case, *itertools.takewhile(lambda made: made.op.type in _NEXT_TO_ONE, case.chain(index, 5))]
+    places = [case, *itertools.takewhile(lambda made: made.op.kind in _NEXT_TO_ONE, case.chain(index, 5))]
     for place in places:
         known = place.program.definitions(place.frame) if place.frame else {}
         for epsilon in small_terms(place.statement, known):
@@ -81,4 +82,4 @@ def lost_beside_one(case: Case, index: int = 0) -> str:
 
 
 _AS: dict[DType, type[np.floating]] = {DType.FLOAT16: np.float16, DType.FLOAT32: np.float32, DType.FLOAT64: np.float64}
-_NEXT_TO_ONE = ("Sub", "AddV2", "Add", "ClipByValue", "Minimum", "Maximum", "Neg")
+_NEXT_TO_ONE = (Kind.SUBTRACT, Kind.ADD, Kind.CLIP, Kind.MINIMUM, Kind.MAXIMUM, Kind.NEGATE)

@@ -25,14 +25,24 @@ from tdbg.query.trace.coverage import find_coverage
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Rows
 from tdbg.store.reader import Trace
+from tdbg.vocabulary import Kind
 
 _COLUMNS = ("seq", "step", "op", "slot", "execution", "iteration", "dtype", "shape", "elements", "flags", "value")
 _ROWS_AT_ONCE = 400_000
 _UNITS, _PER_SUM = 32.0, 4.0  # how many last places may differ: always, and for each square root of a summand
 _GROWTH = 100.0  # how much larger than all differences before it a difference may be
 _SIGN_SHARE = 0.01  # of the elements that may change their sign
-_GIVEN = ("Const", "Placeholder", "ReadVariableOp")
-_ADDITIVE = ("Sub", "AddV2", "Add", "AddN", "BiasAdd", "Sum", "Mean", "SquaredDifference", "BiasAddGrad")
+_GIVEN = (Kind.CONSTANT, Kind.ARGUMENT, Kind.READ)
+_ADDITIVE = (
+    Kind.SUBTRACT,
+    Kind.ADD,
+    Kind.ADD_N,
+    Kind.ADD_BIAS,
+    Kind.SUM,
+    Kind.MEAN,
+    Kind.SQUARED_DIFFERENCE,
+    Kind.BIAS_GRADIENT,
+)
 
 
 def compare(first: Trace, second: Trace, exact: bool = False, numbers_only: bool = False) -> Diff:
@@ -155,7 +165,7 @@ class _Pair:
         if not apart.any():
             return rows
         ops = self._programs[side].ops
-        computed = [n for n in np.unique(rows["op"][apart]).tolist() if n in ops and ops[n].type not in _GIVEN]
+        computed = [n for n in np.unique(rows["op"][apart]).tolist() if n in ops and ops[n].kind not in _GIVEN]
         apart &= np.isin(rows["op"], computed)
         self._apart += int(apart.sum()) if side == 0 else 0
         return {name: column[~apart] for name, column in rows.items()}
@@ -276,7 +286,7 @@ class _Pair:
 
     def _is_cancellation(self, first: Side, second: Side, allowed: float) -> bool:
         """A sum of large numbers that nearly cancel is no worse than its inputs' rounding."""
-        if first.op.type not in _ADDITIVE or first.row.min is None or second.row.min is None:
+        if first.op.kind not in _ADDITIVE or first.row.min is None or second.row.min is None:
             return False
         makers = ", ".join(str(number) for number, _ in first.op.inputs)
         if not makers:

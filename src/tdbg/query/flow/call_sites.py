@@ -6,10 +6,11 @@ from tdbg.query.causes import Cause
 from tdbg.query.trace.program import RUNTIME_NAME, Op, Program, function_name, short_path
 from tdbg.query.trace.rows import Row, Rows
 from tdbg.store.plain_files import json_object
+from tdbg.vocabulary import Kind
 
 # They take out what a call put into an object that has no numbers of its own: Keras gets its losses so.
-_BOXES = ("OptionalGetValue", "TensorList")
-_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+_BOXES = (Kind.OPTIONAL_VALUE, "TensorList")
+_CALLS = (Kind.CALL,)
 _APART = (
     "it ran outside the Session's graph: it is marked not to be inlined, or the Session was created before tdbg was on"
 )
@@ -19,14 +20,14 @@ _NEXT = "record with --mode numerics to see where; if nothing is bad then, Grapp
 
 def is_variable_after_call(op: Op) -> bool:
     """What a variable held when a call came back (mode edges): an eager assignment itself has no output."""
-    return op.graph < 0 and op.type == "AssignVariableOp"
+    return op.graph < 0 and op.kind == Kind.ASSIGN
 
 
 def began_inside(rows: Rows, program: Program, process: int, row: Row, op: Op) -> Cause | None:
     """For an output of a call that was not looked inside, or a variable that it left bad; else None."""
-    if op.graph >= 0 and (op.type in _CALLS or op.number in program.fused):
+    if op.graph >= 0 and (op.kind in _CALLS or op.number in program.fused):
         return _inside_session(rows, program, process, op)
-    if op.graph >= 0 or row.is_input or op.type == "ReadVariableOp":
+    if op.graph >= 0 or row.is_input or op.kind == Kind.READ:
         return None
     is_box = op.type.startswith(_BOXES)
     found = rows.query(
@@ -46,7 +47,7 @@ def began_inside(rows: Rows, program: Program, process: int, row: Row, op: Op) -
         evidence.append(f"variable {op.name} went bad in this call")
     if file and line is not None and line > 0:
         evidence.append(f"{name} is defined at {short_path(file)}:{line}")
-    if any(one.graph == graph and one.type.startswith(("IteratorGetNext", "Optional")) for one in program.ops.values()):
+    if any(one.graph == graph and one.type.startswith((Kind.NEXT_ELEMENT, "Optional")) for one in program.ops.values()):
         evidence.append("it reads data from an iterator, so the data may be bad too")
     return Cause("unknown", f"began inside `{name}`; {_NEXT}", tuple(evidence))
 
@@ -59,8 +60,8 @@ def _inside_session(rows: Rows, program: Program, process: int, op: Op) -> Cause
         about = json_object(str((rows.query(query, [op.number]) or [("{}",)])[0][0]))
     except ValueError:  # damaged
         about = {}
-    is_constant = "value" in about or about.get("_computed_by") == "Const"
-    if op.type in _CALLS:
+    is_constant = "value" in about or about.get("_computed_by") == Kind.CONSTANT
+    if op.kind in _CALLS:
         name = f"the function `{function_name(str(about['f']))}`" if about.get("f") else f"the call {op.name}"
         why = _BEFOREHAND if is_constant else _APART
         return Cause("unknown", f"began inside {name}, which tdbg did not look inside", (why,))

@@ -19,9 +19,10 @@ from tdbg.query.trace.rows import Row
 from tdbg.query.verdict.case import Case
 from tdbg.query.verdict.input_facts import InputFact
 from tdbg.store.plain_files import json_object
+from tdbg.vocabulary import Kind
 
 _ACTIVATIONS = "Relu Relu6 LeakyRelu Elu Selu Tanh Sigmoid Identity Gelu".split()  # good inputs give good outputs
-_SUMS = ("BiasAdd", "Add", "AddV2", "Sub")
+_SUMS = (Kind.ADD_BIAS, Kind.ADD, Kind.SUBTRACT)
 
 
 def unfold(case: Case) -> Case:
@@ -54,9 +55,9 @@ def _in_fused(case: Case) -> Case:
     behind it."""
     if '"_computed_by": "Const"' in case.attributes:  # nothing is known of what was inside
         return case
-    parts = [op for op in _parts(case) if op.type not in _ACTIVATIONS]
-    sums = [op for op in parts if op.type in _SUMS]
-    inner = next((op for op in reversed(parts) if op.type not in _SUMS), None)
+    parts = [op for op in _parts(case) if op.kind not in _ACTIVATIONS]
+    sums = [op for op in parts if op.kind in _SUMS]
+    inner = next((op for op in reversed(parts) if op.kind not in _SUMS), None)
     if inner is None:
         return case
     found = _Part(case, inner)

@@ -14,9 +14,13 @@ from tdbg.model import Flag
 from tdbg.query.flow.loops import Way, carried, follow, is_pop, popped, seen
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Row, Rows
+from tdbg.vocabulary import Kind
 
-_WRITES = ("Assign", "ResourceScatter")  # the value is the last input; but AssignVariableOp they change what was there
-_FROM_PIPELINE = ("IteratorGetNext", "OptionalGetValue")
+_WRITES = (
+    Kind.ASSIGN,
+    "ResourceScatter",
+)  # the value is the last input; but AssignVariableOp they change what was there
+_FROM_PIPELINE = (Kind.NEXT_ELEMENT, Kind.OPTIONAL_VALUE)
 _MOST_WRITERS = 64  # calls that are looked through for the last one that wrote a variable
 
 
@@ -67,23 +71,23 @@ class Lineage:
     def parents(self, row: Row) -> list[Row]:
         """The known rows that the op of this row read."""
         op = self._program.ops[row.op]
-        if op.graph >= 0 and op.type.startswith("Placeholder"):
+        if op.graph >= 0 and op.type.startswith(
+            Kind.ARGUMENT,
+        ):
             return self._of_argument(op, row)
         if op.graph < 0 and not row.is_input and row.execution in self._within:
             # What a call gave back, looked at outside of it: it came from within, more than that is not always told.
             return self._within[row.execution]
-        if op.type == "ReadVariableOp":
+        if op.kind == Kind.READ:
             return self._written(op, row)
         if op.graph < 0 and op.type.startswith(_FROM_PIPELINE):
-            packed = self._of_call(row) if op.type == "OptionalGetValue" else None
+            packed = self._of_call(row) if op.kind == Kind.OPTIONAL_VALUE else None
             return self._of_pipeline(row) if packed is None else packed
         found = []
         for _, maker, made in self.inputs(row):
             if made is not None:
                 found.append(made)
-            elif (
-                maker.type == "ReadVariableOp" and maker.graph >= 0
-            ):  # a read that has no row: look at what was written
+            elif maker.kind == Kind.READ and maker.graph >= 0:  # a read that has no row: look at what was written
                 found += self._written(maker, row)
         if op.type.startswith(_FROM_PIPELINE):
             found += self._of_pipeline(row)
@@ -96,7 +100,7 @@ class Lineage:
             return [
                 (index, self._program.ops[source.op], self._seen_by(source, row))
                 for index, (number, slot) in enumerate(op.inputs)
-                if number != row.op or op.type != "ReadVariableOp"  # a reference is its own handle
+                if number != row.op or op.kind != Kind.READ  # a reference is its own handle
                 for source in self._behind(
                     number, slot, row.execution, set(), follow(Way.SAME, op, self._program.ops.get(number))
                 )
@@ -117,7 +121,13 @@ class Lineage:
     def real_maker(self, maker: Op, row: Row | None) -> tuple[Op, Row | None]:
         """Looks through function arguments to the op that made the value that was passed."""
         visited: set[int] = set()
-        while row is not None and maker.type.startswith("Placeholder") and row.seq not in visited:
+        while (
+            row is not None
+            and maker.type.startswith(
+                Kind.ARGUMENT,
+            )
+            and row.seq not in visited
+        ):
             visited.add(row.seq)
             passed = self.parents(row)
             if not passed:
@@ -133,8 +143,14 @@ class Lineage:
         if op is None or (number, slot) in visited:
             return
         visited.add((number, slot))
-        if op.observed or op.type == "Const" or op.type.startswith("Placeholder"):
-            yield Source(number, slot, execution if op.observed or op.type != "Const" else -1, way)
+        if (
+            op.observed
+            or op.kind == Kind.CONSTANT
+            or op.type.startswith(
+                Kind.ARGUMENT,
+            )
+        ):
+            yield Source(number, slot, execution if op.observed or op.kind != Kind.CONSTANT else -1, way)
             return
         inner = self._results_of(op, slot)
         if inner is not None:
@@ -146,8 +162,8 @@ class Lineage:
             for tensor in sorted(untold):
                 yield Source(*tensor, execution)
             return
-        known = self._known_value(op) if op.type == "ReadVariableOp" else None
-        if op.type == "ReadVariableOp" and known is None:  # without a row; what was written before may have one
+        known = self._known_value(op) if op.kind == Kind.READ else None
+        if op.kind == Kind.READ and known is None:  # without a row; what was written before may have one
             yield Source(number, slot, execution)
             return
         for parent, parent_slot in (known,) if known is not None else carried(op):
@@ -162,9 +178,9 @@ class Lineage:
             op = self._program.ops.get(number)
             if op is None or op.graph != read.graph or variable not in op.inputs[:1]:
                 continue
-            if op.type == "AssignVariableOp":
+            if op.kind == Kind.ASSIGN:
                 return op.inputs[1]
-            if op.type == "ReadVariableOp" and op.observed:
+            if op.kind == Kind.READ and op.observed:
                 return (number, 0)
         return None
 
@@ -247,7 +263,7 @@ class Lineage:
                     continue
                 made = [self._by_tensor.get(tensor) or self._of_result(tensor) for tensor in tensors[-1:]]
                 written = [one for one in made if one is not None] or self._by_execution.get(execution, [])
-                is_whole = op.type == "AssignVariableOp"
+                is_whole = op.kind == Kind.ASSIGN
             if written or is_whole:
                 return written
         return []
@@ -264,8 +280,8 @@ class Lineage:
                 for source in self._behind(*op.inputs[-1], execution, set())
                 for made in self._by_place.get((source.op, source.slot, source.execution), ())[-1:]
             ]
-            if found or op.type == "AssignVariableOp":
-                return found, op.type == "AssignVariableOp"
+            if found or op.kind == Kind.ASSIGN:
+                return found, op.kind == Kind.ASSIGN
         return [], False
 
     @cached_property
@@ -338,12 +354,24 @@ class Lineage:
             if op.graph not in callees or at >= len(call.inputs):
                 continue
             passed, iteration = call.inputs[at], None
-            if call.type.endswith("While") and row.iteration > 0 and at < len(function.results):
+            if (
+                call.type.endswith(
+                    Kind.WHILE,
+                )
+                and row.iteration > 0
+                and at < len(function.results)
+            ):
                 passed, iteration = function.results[at], row.iteration - 1  # what the iteration before gave
             for source in self._behind(passed[0], passed[1], row.execution, set()):
                 found = self._seen_by(source, row, iteration)
                 # Imported loops do not tell what an iteration hands to the next: then only the first got this value.
-                if found is not None and (not call.type.endswith("While") or function.results or found.looks_like(row)):
+                if found is not None and (
+                    not call.type.endswith(
+                        Kind.WHILE,
+                    )
+                    or function.results
+                    or found.looks_like(row)
+                ):
                     rows.append(found)
         return rows
 

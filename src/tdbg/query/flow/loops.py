@@ -12,8 +12,9 @@ from enum import IntEnum
 from tdbg.op_types import data_inputs
 from tdbg.query.trace.program import Op
 from tdbg.query.trace.rows import Row
+from tdbg.vocabulary import Kind
 
-_POPS = ("StackPop", "TensorListPopBack")
+_POPS = (Kind.POP,)
 
 
 class Way(IntEnum):
@@ -27,11 +28,11 @@ class Way(IntEnum):
 
 def follow(way: Way, op: Op, maker: Op | None) -> Way:
     """One step further back: through ``op`` to ``maker``, one of those that it reads."""
-    if op.type == "Merge" and way == Way.SAME and maker is not None and maker.type == "Enter":
+    if op.kind == Kind.MERGE and way == Way.SAME and maker is not None and maker.kind == Kind.LOOP_ENTER:
         return Way.FIRST
-    if op.type == "NextIteration":
+    if op.kind == Kind.LOOP_NEXT:
         return Way.BEFORE if way == Way.SAME else way
-    if op.type in ("Enter", "Exit"):
+    if op.kind in (Kind.LOOP_ENTER, Kind.LOOP_EXIT):
         return way if way == Way.FIRST else Way.ELSEWHERE
     return way
 

@@ -11,6 +11,7 @@ from tdbg.model import Phase
 from tdbg.query.rules.losses import find_losses
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Row, Rows
+from tdbg.vocabulary import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
         if op is None:
             continue
         part = None
-        if op.type == "ReadVariableOp":
+        if op.kind == Kind.READ:
             part = "weights"
             name = _variable(program, number)
             variables[name] = min(step, variables.get(name, step))
@@ -111,7 +112,7 @@ def _trained(program: Program) -> set[str]:
     is_eager = any(program.ops[number].graph < 0 for number in differentiated if number in program.ops)
     found = set()
     for op in program.ops.values():
-        if op.type != "ReadVariableOp" or op.phase != Phase.FORWARD:
+        if op.kind != Kind.READ or op.phase != Phase.FORWARD:
             continue
         if (op.graph < 0 and is_eager) or _is_taken_by(program, op.number, differentiated):
             found.add(_variable(program, op.number))
@@ -125,14 +126,14 @@ def _is_taken_by(program: Program, number: int, wanted: set[int]) -> bool:
         for reader in program.readers.get(waiting.pop(), ()):
             if reader.number in wanted:
                 return True
-            if reader.number not in seen and (not reader.observed or reader.type == "Cast"):
+            if reader.number not in seen and (not reader.observed or reader.kind == Kind.CAST):
                 seen.add(reader.number)
                 waiting.append(reader.number)
     return False
 
 
 def _is_read(program: Program, number: int) -> bool:
-    return number in program.ops and program.ops[number].type == "ReadVariableOp"
+    return number in program.ops and program.ops[number].kind == Kind.READ
 
 
 def _variable(program: Program, number: int) -> str:
@@ -140,6 +141,6 @@ def _variable(program: Program, number: int) -> str:
     all its graphs name alike, in all of them."""
     op = program.ops[number]
     holder = program.ops.get(op.inputs[0][0]) if op.inputs else None
-    if op.graph >= 0 and holder is not None and (holder.type == "VarHandleOp" or holder.number == number):
+    if op.graph >= 0 and holder is not None and (holder.kind == Kind.VARIABLE or holder.number == number):
         return holder.name  # a reference variable is its own handle
     return f"{op.graph}/{program.variable_of(op)}/{op.stack if op.graph < 0 else ''}"

@@ -12,8 +12,9 @@ from functools import cached_property
 from tdbg.model import Phase
 from tdbg.query.flow.call_sites import function_name
 from tdbg.query.trace.program import Op, Program, short_path
+from tdbg.vocabulary import Kind
 
-_CALLS = ("StatefulPartitionedCall", "PartitionedCall")
+_CALLS = (Kind.CALL,)
 _INITIALIZER = "Initializer"
 _NUMBER = re.compile(r"_\d+$")
 

@@ -18,6 +18,7 @@ from tdbg.query.rules.losses import Loss, find_losses
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Rows
 from tdbg.store.reader import Trace
+from tdbg.vocabulary import Kind
 
 MOST_POINTS = 240
 _MOST_ROWS = 1_000_000  # of a portion that is aggregated at once
@@ -175,14 +176,14 @@ class Series:
         )
 
     def _label(self, op: Op) -> tuple[int, str] | None:
-        if op.type == "ReadVariableOp" and op.phase != Phase.UPDATE:
+        if op.kind == Kind.READ and op.phase != Phase.UPDATE:
             name = self._program.variable_of(op)
             for ending in ("/ReadVariableOp", "/Cast"):
                 name = name.removesuffix(ending)
-            if name in ("ReadVariableOp", ""):
+            if name in (Kind.READ, ""):
                 return _WEIGHT, place_name(self._program, op)
             return _WEIGHT, name if "/" in name or op.graph < 0 else f"{name}, {place_name(self._program, op)}"
-        if op.phase != Phase.BACKWARD or op.type == "ReadVariableOp":
+        if op.phase != Phase.BACKWARD or op.kind == Kind.READ:
             return None
         if op.forward not in self._program.ops:
             return None

@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 from tdbg.query.over_time.alert_kinds import Alert
 from tdbg.query.trace.program import Op, Program, joined
 from tdbg.query.trace.rows import Rows
+from tdbg.vocabulary import Kind
 
 _MOST_TRIED = 8  # ops of one function that are looked at when none of its arguments changed
-_ENTRANCES = ("IteratorGetNext", "IteratorGetNextSync", "OptionalGetValue")
+_ENTRANCES = (Kind.NEXT_ELEMENT, Kind.OPTIONAL_VALUE)
 
 
 Place = tuple[int, int]  # op, slot
@@ -62,7 +63,7 @@ def _where_it_enters(program: Program, graph: int, varied: list[Place]) -> tuple
     arguments = _arguments(program, graph)
     entered = [place for place in varied if place[0] in arguments]
     if not entered:
-        entered = [place for place in varied if program.ops[place[0]].type in _ENTRANCES]
+        entered = [place for place in varied if program.ops[place[0]].kind in _ENTRANCES]
     return (entered, True) if entered else (sorted(varied)[:_MOST_TRIED], False)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Node, Series
 from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind
 
 _STEPS, _BEFORE, _JUMP, _STAYS = 10, 4, 1e3, 50.0
 
@@ -49,7 +50,7 @@ def _is_batch_norm(training: Training, node: Node) -> bool:
 def _values(training: Training, variable: tuple[str, int], nodes: list[Node]) -> Series | None:
     """What the variable holds: as it was read, or as it was assigned."""
     for node in nodes:
-        if training.op(node).type == "AssignVariableOp":
+        if training.op(node).kind == Kind.ASSIGN:
             inputs = training.flow.inputs(node)
             for place in inputs[1] if len(inputs) > 1 else ():
                 found = training.at(place)

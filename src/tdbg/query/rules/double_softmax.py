@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Node
 from tdbg.query.rules.training import SOFTMAX_LOSSES, Training
+from tdbg.vocabulary import Kind
 
-_STEPS_INSIDE = ("Exp", "Neg", "Abs", "Select", "SelectV2")
+_STEPS_INSIDE = (Kind.EXP, Kind.NEGATE, Kind.ABS, Kind.SELECT)
 
 
 @rule(
@@ -18,11 +19,13 @@ _STEPS_INSIDE = ("Exp", "Neg", "Abs", "Select", "SelectV2")
     steps=0,
 )
 def double_softmax(training: Training) -> Iterator[Finding]:
-    for series in training.outputs("Softmax"):
+    for series in training.outputs(
+        Kind.SOFTMAX,
+    ):
         node = series.place.node
         for reader, at in training.flow.readers.get(node, ()):
             kind = training.op(reader).type
-            if at == 0 and kind in ("Softmax", "LogSoftmax", *SOFTMAX_LOSSES):
+            if at == 0 and kind in (Kind.SOFTMAX, Kind.LOG_SOFTMAX, *SOFTMAX_LOSSES):
                 text = f"{kind} is given the output of {training.name(node)}, not logits"
                 frame = training.frame(node)
                 made = f"{frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame else "the program"
@@ -33,7 +36,7 @@ def double_softmax(training: Training) -> Iterator[Finding]:
         text = f"{training.op(node).type} is given a softmax that is written out, not logits"
         yield Finding(node, int(min(training.steps, default=0)), text, (), training.frame(quotient))
     for node in training.flow.nodes():
-        is_entropy = training.op(node).type == "Log1p" and node.op in training.differentiated
+        is_entropy = training.op(node).kind == Kind.LOG1P and node.op in training.differentiated
         sigmoid = _sigmoid_inside(training, node) if is_entropy else None
         if sigmoid is not None:
             text = f"a cross-entropy of logits is given the output of {training.name(sigmoid)}, not logits"
@@ -46,11 +49,11 @@ def _by_hand(training: Training) -> Iterator[tuple[Node, Node]]:
         if training.op(node).type not in SOFTMAX_LOSSES:
             continue
         for place in training.flow.inputs(node)[0]:
-            if place.is_given or training.op(place.node).type != "RealDiv":
+            if place.is_given or training.op(place.node).kind != Kind.DIVIDE:
                 continue
             above, below = (_makers(training, place.node, at) for at in (0, 1))
-            sums = [one for one in below if training.op(one).type == "Sum"]
-            exponentials = {one for one in above if training.op(one).type == "Exp"}
+            sums = [one for one in below if training.op(one).kind == Kind.SUM]
+            exponentials = {one for one in above if training.op(one).kind == Kind.EXP}
             if any(exponentials & _makers(training, one, 0) for one in sums):
                 yield node, place.node
 
@@ -65,7 +68,7 @@ def _sigmoid_inside(training: Training, node: Node, depth: int = 0) -> Node | No
     for places in training.flow.inputs(node):
         for place in places:
             kind = "" if place.is_given else training.op(place.node).type
-            if kind == "Sigmoid" and depth > 1:
+            if kind == Kind.SIGMOID and depth > 1:
                 return place.node
             if kind in _STEPS_INSIDE and depth < 4:
                 found = _sigmoid_inside(training, place.node, depth + 1)

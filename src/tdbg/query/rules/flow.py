@@ -12,13 +12,14 @@ from functools import cached_property
 from tdbg.query.rules.series import Node, Place, Sample
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Rows
+from tdbg.vocabulary import Kind
 
 # They hand on the very elements of input 0.
 MOVERS = frozenset(
     """Identity IdentityN Reshape Transpose ExpandDims Squeeze StopGradient PreventGradient Snapshot CheckNumerics
     EnsureShape DebugGradientIdentity""".split()
 )
-_CALLS = ("PartitionedCall", "If", "While", "Case")
+_CALLS = (Kind.CALL, Kind.IF, Kind.WHILE, Kind.CASE)
 
 
 class Flow:
@@ -103,8 +104,8 @@ class Flow:
             return
         if place.is_given:
             yield place
-        elif op.type in MOVERS or (through_casts and op.type == "Cast"):
-            moved = place.slot if op.type == "IdentityN" else 0
+        elif op.type in MOVERS or (through_casts and op.kind == Kind.CAST):
+            moved = place.slot if op.kind == Kind.IDENTITY else 0
             if op.graph < 0:
                 given = self._eager.get(place.node, [])
                 made = self._of_tensor(place.node, moved, given[moved], through_casts) if len(given) > moved else ()
@@ -115,7 +116,12 @@ class Flow:
         elif op.type.endswith(_CALLS):
             for graph in self._callees.get(op.number, ()):
                 yield from self._result(graph, place.slot, through_casts)
-        elif op.type.startswith("Placeholder") and op.graph >= 0:
+        elif (
+            op.type.startswith(
+                Kind.ARGUMENT,
+            )
+            and op.graph >= 0
+        ):
             yield from self._argument(place, op, through_casts)
         else:
             yield place
@@ -131,7 +137,7 @@ class Flow:
         passed: list[Place] = []
         for number in self._callers.get(op.graph, ()):
             call = self._program.ops[number]
-            at_call = at if at is None or call.type.endswith(("PartitionedCall", "While")) else at + 1
+            at_call = at if at is None or call.type.endswith((Kind.CALL, Kind.WHILE)) else at + 1
             if at_call is not None and at_call < len(call.inputs):
                 source, slot = call.inputs[at_call]
                 passed += self.resolve(Place(Node(source, 0), slot), through_casts)
@@ -198,7 +204,7 @@ class Flow:
             return "handle", given[at]
         for caller in self._callers.get(op.graph, ()):
             call = self._program.ops[caller]
-            at_call = at if call.type.endswith(("PartitionedCall", "While")) else at + 1
+            at_call = at if call.type.endswith((Kind.CALL, Kind.WHILE)) else at + 1
             if at_call < len(call.inputs):
                 return self._handle(*call.inputs[at_call], depth + 1)
         return "op", number
@@ -211,7 +217,7 @@ class Flow:
         found: dict[Node, list[tuple[Node, int]]] = defaultdict(list)
         for node in self.nodes():
             kind = self.op(node).type
-            if kind in MOVERS or kind in ("Cast", "Const", "VarHandleOp") or kind.endswith(_CALLS):
+            if kind in MOVERS or kind in (Kind.CAST, Kind.CONSTANT, Kind.VARIABLE) or kind.endswith(_CALLS):
                 continue
             for at, places in enumerate(self.inputs(node)):
                 for place in places:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tdbg.query.rules.series import Node, Series
 from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind
 
 
 class Labels(NamedTuple):
@@ -33,10 +34,10 @@ def find_labels(training: Training) -> Iterator[Labels]:
     """Of losses that take class numbers, and of one-hot codes."""
     for node in training.flow.nodes():
         kind = training.op(node).type
-        if kind not in ("SparseSoftmaxCrossEntropyWithLogits", "OneHot"):
+        if kind not in (Kind.SPARSE_SOFTMAX_CROSS_ENTROPY, Kind.ONE_HOT):
             continue
         places = training.flow.inputs(node)
-        logits_or_labels = 0 if kind == "OneHot" else 1
+        logits_or_labels = 0 if kind == Kind.ONE_HOT else 1
         if len(places) <= logits_or_labels:
             continue
         classes = _classes(training, node, kind)
@@ -47,7 +48,7 @@ def find_labels(training: Training) -> Iterator[Labels]:
 
 
 def _classes(training: Training, node: Node, kind: str) -> int:
-    if kind == "OneHot":
+    if kind == Kind.ONE_HOT:
         coded = training.series(node)
         return training.dims(coded)[-1] if coded is not None and training.dims(coded) else 0
     dims = training.shape_of_input(node, 0)

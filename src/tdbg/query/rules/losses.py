@@ -16,6 +16,7 @@ from tdbg.query.rules.flow import MOVERS, Flow
 from tdbg.query.rules.series import Node, Place, Sample
 from tdbg.query.trace.program import Op, Program, function_name, short_path
 from tdbg.query.trace.rows import Rows
+from tdbg.vocabulary import Kind
 
 _SCALING = re.compile(r"scaled?_loss$")  # a loss-scaling optimizer: the loss is what goes in
 _OUTPUT = f"flags & {int(Flag.EVIDENCE)} = 0 AND flags & {int(Flag.INPUT)} = 0"
@@ -123,7 +124,7 @@ def _of_eager(rows: Rows, program: Program, process: int, target: _Target) -> li
 
 
 def _is_scaling(program: Program, op: Op) -> bool:
-    return op.type == "Mul" and any(_SCALING.search(frame.function) for frame in program.stack(op.stack)[:12])
+    return op.kind == Kind.MULTIPLY and any(_SCALING.search(frame.function) for frame in program.stack(op.stack)[:12])
 
 
 def _steps(rows: Rows, process: int, ops: list[int]) -> dict[tuple[int, int], int]:

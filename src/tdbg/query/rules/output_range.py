@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Node, Place, Series
 from tdbg.query.rules.training import LAYER_OPS, Training
+from tdbg.vocabulary import Kind
 
 _STEPS, _BEYOND, _MOST_NODES = 3, 0.5, 200
-_RANGE = {"Sigmoid": (0, 1), "Tanh": (-1, 1), "Softmax": (0, 1)}
+_RANGE = {Kind.SIGMOID: (0, 1), Kind.TANH: (-1, 1), Kind.SOFTMAX: (0, 1)}
 
 
 @rule(
@@ -21,7 +22,7 @@ _RANGE = {"Sigmoid": (0, 1), "Tanh": (-1, 1), "Softmax": (0, 1)}
 def output_range(training: Training) -> Iterator[Finding]:
     for node in training.flow.nodes():
         op = training.op(node)
-        if op.type not in ("Sub", "SquaredDifference") or op.number not in training.differentiated:
+        if op.kind not in (Kind.SUBTRACT, Kind.SQUARED_DIFFERENCE) or op.number not in training.differentiated:
             continue
         sides = training.flow.inputs(node)
         for bounded, others in ((sides[0], sides[1]), (sides[1], sides[0])) if len(sides) == 2 else ():
@@ -40,7 +41,7 @@ def output_range(training: Training) -> Iterator[Finding]:
 def _data(training: Training, places: tuple[Place, ...]) -> Series | None:
     """What comes from outside of the program."""
     for place in places:
-        if place.is_given or training.op(place.node).type.startswith(("Placeholder", "Iterator", "Const")):
+        if place.is_given or training.op(place.node).type.startswith((Kind.ARGUMENT, Kind.ITERATOR, Kind.CONSTANT)):
             series = training.at(place)
             return (training.in_training(series) or series) if series is not None else None
     return None

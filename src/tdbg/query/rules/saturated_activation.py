@@ -10,9 +10,10 @@ from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Node, Series
 from tdbg.query.rules.sick_layers import reason_for
 from tdbg.query.rules.training import LAYER_OPS, Training
+from tdbg.vocabulary import Kind
 
 _STEPS = 5
-_LEAST_SLOPE = {"Sigmoid": 0.0025, "Tanh": 0.01}  # one hundredth of the steepest
+_LEAST_SLOPE = {Kind.SIGMOID: 0.0025, Kind.TANH: 0.01}  # one hundredth of the steepest
 _AT_ONCE = 5  # times as much is too little when training begins so: nothing was learned yet that could ask for it
 
 
@@ -44,11 +45,11 @@ def saturated_activation(training: Training) -> Iterator[Finding]:
 def mean_slope(kind: str, seen: Series) -> np.ndarray:
     """The slope is y(1-y) for a sigmoid and 1-y² for tanh, so its mean follows from mean and std of y, exactly."""
     square = seen.mean**2 + seen.std**2
-    return np.maximum(seen.mean - square if kind == "Sigmoid" else 1 - square, 0)
+    return np.maximum(seen.mean - square if kind == Kind.SIGMOID else 1 - square, 0)
 
 
 def _most(kind: str) -> str:
-    return "0.25" if kind == "Sigmoid" else "1"
+    return "0.25" if kind == Kind.SIGMOID else "1"
 
 
 def _feeds_a_layer(training: Training, node: Node, most: int = 200) -> bool:

@@ -10,8 +10,9 @@ import numpy as np
 from tdbg.model import Frame
 from tdbg.query.rules.series import Node, Series
 from tdbg.query.rules.training import Layer, Training
+from tdbg.vocabulary import Kind
 
-_BETWEEN = ("BiasAdd", "AddV2", "Add", "FusedBatchNormV3", "Mul")
+_BETWEEN = (Kind.ADD_BIAS, Kind.ADD, Kind.BATCH_NORM, Kind.MULTIPLY)
 _LARGE_INPUT, _LARGE_WEIGHT, _LARGE_UPDATE = 10.0, 8.0, 0.3
 
 
@@ -53,7 +54,7 @@ def _layer_before(training: Training, node: Node, depth: int = 0) -> Layer | Non
             found = training.layer_of.get(place.node)
             if found is not None:
                 return found
-            if not place.is_given and training.op(place.node).type in _BETWEEN and depth < 4:
+            if not place.is_given and training.op(place.node).kind in _BETWEEN and depth < 4:
                 deeper = _layer_before(training, place.node, depth + 1)
                 if deeper is not None:
                     return deeper
@@ -79,4 +80,4 @@ def _at(series: Series, step: int) -> float:
 
 def _is_data(training: Training, layer: Layer) -> bool:
     kinds = [(place.is_given, training.op(place.node).type) for place in layer.given]
-    return any(given or kind.startswith(("Iterator", "Placeholder", "_Arg")) for given, kind in kinds)
+    return any(given or kind.startswith((Kind.ITERATOR, Kind.ARGUMENT)) for given, kind in kinds)

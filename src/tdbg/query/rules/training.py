@@ -18,13 +18,14 @@ from tdbg.query.rules.series import Node, Place, Sample, Series, choose_windows,
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Rows
 from tdbg.store.reader import Trace
+from tdbg.vocabulary import Kind
 
 LAYER_OPS = frozenset(
     """MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3 Conv2D Conv3D DepthwiseConv2dNative Einsum
     Conv2DBackpropInput""".split()
 )
-SOFTMAX_LOSSES = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
-_WRITES = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
+SOFTMAX_LOSSES = (Kind.SOFTMAX_CROSS_ENTROPY, Kind.SPARSE_SOFTMAX_CROSS_ENTROPY)
+_WRITES = (Kind.ASSIGN, "ResourceApply", "ResourceSparseApply", "ResourceScatter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,9 @@ class Training:
     def reads(self) -> dict[tuple[str, int], Series]:
         """The values of each variable, as the forward pass read them."""
         found: dict[tuple[str, int], Series] = {}
-        for series in self.outputs("ReadVariableOp"):
+        for series in self.outputs(
+            Kind.READ,
+        ):
             variable = self.flow.variable(series.place.node)
             if variable is not None and (variable not in found or len(series) > len(found[variable])):
                 found[variable] = series
@@ -203,7 +206,7 @@ class Training:
 
     def _weight(self, places: tuple[Place, ...]) -> tuple[tuple[str, int], Series] | None:
         for place in places:
-            if not place.is_given and self.op(place.node).type == "ReadVariableOp":
+            if not place.is_given and self.op(place.node).kind == Kind.READ:
                 variable = self.flow.variable(place.node)
                 if variable is not None and variable in self.reads:
                     return variable, self.reads[variable]
@@ -235,7 +238,7 @@ class Training:
 
     def _update(self, variable: tuple[str, int]) -> Series | None:
         for node in self.writes.get(variable, ()):
-            if self.op(node).type in ("AssignSubVariableOp", "AssignAddVariableOp"):
+            if self.op(node).kind in (Kind.ASSIGN_SUBTRACT, Kind.ASSIGN_ADD):
                 inputs = self.flow.inputs(node)
                 found = [self.at(place) for place in (inputs[1] if len(inputs) > 1 else ())]
                 if found and found[0] is not None:
@@ -282,13 +285,18 @@ class Training:
 
     def _made_for_sessions(self) -> dict[tuple[str, int], Created]:
         ops = self.program.ops.values()
-        if any(op.type.startswith("Restore") for op in ops):  # which of them were loaded is not told
+        if any(
+            op.type.startswith(
+                Kind.RESTORE,
+            )
+            for op in ops
+        ):  # which of them were loaded is not told
             return {}
         made = {}
         for op in ops:
-            variable = self.flow.variable(Node(op.number, 0)) if op.type == "ReadVariableOp" and op.graph >= 0 else None
+            variable = self.flow.variable(Node(op.number, 0)) if op.kind == Kind.READ and op.graph >= 0 else None
             holder = self.program.ops.get(op.inputs[0][0]) if op.inputs else None
-            if variable is not None and holder is not None and holder.type in ("VarHandleOp", "ReadVariableOp"):
+            if variable is not None and holder is not None and holder.kind in (Kind.VARIABLE, Kind.READ):
                 frame = self.program.user_frame(holder)
                 is_of_layer = any(call.function.endswith("add_weight") for call in self.program.stack(holder.stack))
                 if frame is not None:
@@ -307,11 +315,13 @@ class Training:
         op = self.op(place.node)
         if op.graph < 0 or depth > 8:
             return None
-        if op.type in ("Identity", "StopGradient", "Cast", "Squeeze") and op.inputs:
+        if op.kind in (Kind.IDENTITY, Kind.STOP_GRADIENT, Kind.CAST, Kind.SQUEEZE) and op.inputs:
             number, slot = op.inputs[0]
             dims = self._shape(Place(Node(number, 0), slot), depth + 1)
-            return tuple(size for size in dims if size != 1) if dims and op.type == "Squeeze" else dims
-        if op.type.startswith("Placeholder"):
+            return tuple(size for size in dims if size != 1) if dims and op.kind == Kind.SQUEEZE else dims
+        if op.type.startswith(
+            Kind.ARGUMENT,
+        ):
             found = [self.at(place) for place in self.flow.resolve(place)]
             return self.dims(found[0]) if found and found[0] is not None else None
         return None

@@ -8,6 +8,7 @@ import numpy as np
 
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind
 
 _STEPS, _LARGEST = 3, 25.0
 
@@ -26,7 +27,7 @@ def unnormalised_inputs(training: Training) -> Iterator[Finding]:
         for place in layer.given:
             series = training.at(place)
             kind = training.op(place.node).type
-            if series is None or not (place.is_given or kind.startswith(("Iterator", "Placeholder"))):
+            if series is None or not (place.is_given or kind.startswith((Kind.ITERATOR, Kind.ARGUMENT))):
                 continue
             seen = training.in_training(series) or (series if place.is_given else None)
             if seen is None or seen.elements[-1] < 2:

@@ -10,10 +10,11 @@ import numpy as np
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Series
 from tdbg.query.rules.training import Layer, Training
+from tdbg.vocabulary import Kind
 
 _STEPS, _FEWEST_LAYERS, _RATIO = 5, 3, 1e-6
 _EARLY = 2  # steps: a network whose first layers do not learn is soon constant, and then all gradients are small
-_FLAT, _FEWEST_FLAT, _RATIO_OF_FLAT, _SAME = ("Sigmoid", "Tanh"), 3, 1e-3, 1e-3
+_FLAT, _FEWEST_FLAT, _RATIO_OF_FLAT, _SAME = (Kind.SIGMOID, Kind.TANH), 3, 1e-3, 1e-3
 
 
 @rule(
@@ -75,7 +76,7 @@ def _fades(training: Training, layer: Layer, known: list[tuple[Layer, Series]]) 
         node
         for other, _ in chain
         for node in training.flow.ancestors(other.node) - training.flow.ancestors(layer.node)
-        if training.op(node).type in _FLAT
+        if training.op(node).kind in _FLAT
     }
     sizes = [float(series.rms[0]) for _, series in chain]
     return len(flat) >= _FEWEST_FLAT and all(before < after for before, after in itertools.pairwise(sizes))

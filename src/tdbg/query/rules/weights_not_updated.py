@@ -10,9 +10,10 @@ from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.lost_updates import is_lost, is_same
 from tdbg.query.rules.series import Node, Series
 from tdbg.query.rules.training import Layer, Training
+from tdbg.vocabulary import Kind
 
 _STEPS, _MOST_NODES = 6, 400
-_STEPPED = ("Sign", "Round", "Rint", "Floor", "Ceil")
+_STEPPED = (Kind.SIGN, Kind.ROUND, Kind.FLOOR, Kind.CEIL)
 _FROZEN = re.compile(r"trainable\s*=\s*False|set_trainable|freeze", re.IGNORECASE)
 
 
@@ -65,13 +66,13 @@ def _left_at(training: Training, layer: Layer) -> Frame | None:
 def _is_plain(training: Training, node: Node) -> bool:
     """Arithmetic that the user wrote: no norm for a log, no library's clipping."""
     op = training.op(node)
-    return op.type in ("Mul", "Sub", "AddV2") and op.graph < 0 and not training.lines.is_of_library(op)
+    return op.kind in (Kind.MULTIPLY, Kind.SUBTRACT, Kind.ADD) and op.graph < 0 and not training.lines.is_of_library(op)
 
 
 def _step_after(training: Training, layer: Layer) -> Node | None:
     """The function without a slope that stands behind a layer."""
     for node in training.flow.nodes():
-        is_step = training.op(node).type in _STEPPED and training.op(node).phase == Phase.FORWARD
+        is_step = training.op(node).kind in _STEPPED and training.op(node).phase == Phase.FORWARD
         if is_step and layer.node in training.flow.ancestors(node) and _is_used_in_training(training, node):
             return node
     return None
@@ -97,7 +98,7 @@ def _trained_at(training: Training, layer: Layer) -> Frame | None:
 def _cut_at(training: Training, layer: Layer) -> Frame | None:
     """Where a stop_gradient stands behind the layer."""
     for node in training.flow.nodes():
-        if training.op(node).type == "StopGradient":
+        if training.op(node).kind == Kind.STOP_GRADIENT:
             behind = {place.node for places in training.flow.inputs(node) for place in places if not place.is_given}
             if any(layer.node in training.flow.ancestors(one) for one in behind):
                 return training.frame(node)

@@ -12,8 +12,10 @@ from functools import cached_property
 
 from tdbg.frames import is_own_file
 from tdbg.model import Frame, Phase
+from tdbg.query.trace import earlier as earlier  # completes the ops of older traces
 from tdbg.query.trace.definitions import Definitions, definitions
 from tdbg.store.reader import Trace
+from tdbg.vocabulary import NO_ROLE, Kind, Role
 
 PARTS = re.compile(r"([^\s,]+) \((\w+)\)")  # of the attribute _stands_for, names and types: the last op first
 
@@ -25,12 +27,15 @@ class Op:
     number: int
     graph: int
     name: str
-    type: str
+    type: str  # its name in the framework, for display
     inputs: tuple[tuple[int, int], ...]  # (op, slot)
     stack: int
     phase: Phase
     forward: int
     observed: bool
+    kind: Kind = Kind.OTHER
+    roles: Role = NO_ROLE
+    framework: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,25 +75,33 @@ class Program:
     @cached_property
     def ops(self) -> dict[int, Op]:
         columns = self._columns("ops")
-        wanted = ("op", "graph", "name", "type", "input_ops", "input_slots", "stack", "phase", "forward", "observed")
-        return _Ops(
-            (
+        kinds = {word: Kind(word) for word in set(columns["kind"])}
+        roles = {words: Role.of_words(words) for words in {tuple(some) for some in columns["roles"]}}
+        phases = {number: Phase(number) for number in set(columns["phase"])}
+        found = _Ops()
+        for at, (number, kind, ops) in enumerate(
+            zip(columns["op"], columns["kind"], columns["input_ops"], strict=True)
+        ):
+            inputs = tuple(zip(ops, columns["input_slots"][at], strict=True))
+            if not inputs and kinds[kind] == Kind.READ:  # a variable that is its own handle
+                inputs = ((number, 0),)
+            found[number] = Op(
                 number,
-                Op(
-                    number,
-                    graph,
-                    name,
-                    *_as_resource(number, kind, tuple(zip(ops, slots, strict=True))),
-                    stack,
-                    Phase(phase),
-                    forward,
-                    observed,
-                ),
+                columns["graph"][at],
+                columns["name"][at],
+                columns["type"][at],
+                ((number, 0),)
+                if kinds[kind] == Kind.READ and not inputs
+                else inputs,  # a variable that is its own handle
+                columns["stack"][at],
+                phases[columns["phase"][at]],
+                columns["forward"][at],
+                columns["observed"][at],
+                kinds[kind],
+                roles[tuple(columns["roles"][at])],
+                columns["framework"][at],
             )
-            for number, graph, name, kind, ops, slots, stack, phase, forward, observed in zip(
-                *(columns[name] for name in wanted), strict=True
-            )
-        )
+        return found
 
     @cached_property
     def wholes(self) -> dict[int, int]:
@@ -275,19 +288,6 @@ class Program:
         if op.inputs and op.inputs[0][0] in self.ops:
             return self.ops[op.inputs[0][0]].name.removesuffix("/resource")
         return op.name
-
-
-def _as_resource(
-    number: int, kind: str, inputs: tuple[tuple[int, int], ...]
-) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """TensorFlow 1's reference variables in the words of resource variables: the op that holds one is its own handle,
-    and its value is read there."""
-    if kind in ("VariableV2", "Variable"):
-        return "ReadVariableOp", ((number, 0),)
-    if kind in ("Assign", "AssignAdd", "AssignSub"):
-        return f"{kind}VariableOp", inputs
-    is_scatter = kind.startswith("Scatter") and kind not in ("ScatterNd", "ScatterNdNonAliasingAdd")
-    return (f"Resource{kind}" if is_scatter or kind.startswith(("Apply", "SparseApply")) else kind), inputs
 
 
 RUNTIME_NAME = re.compile(r"^__(?:inference|forward|backward)_(.*?)_\d+$")

@@ -20,11 +20,12 @@ from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Row, Rows
 from tdbg.query.verdict.input_facts import InputFact
 from tdbg.store.reader import Trace
+from tdbg.vocabulary import Kind
 
-_MOVE = ("Identity", "IdentityN", "Reshape", "Transpose", "ExpandDims", "Squeeze", "StopGradient")
-_OF_TWO = ("Sub", "Mul", "AddV2", "Add", "RealDiv", "Div", "Maximum", "Minimum")
-_NOT_COMPUTED = ("Const", "Placeholder", "ReadVariableOp", "Iterator", "Optional", "VarHandleOp")
-_CALLS = ("PartitionedCall", "If", "While", "Case")
+_MOVE = (Kind.IDENTITY, Kind.RESHAPE, Kind.TRANSPOSE, Kind.EXPAND_DIMS, Kind.SQUEEZE, Kind.STOP_GRADIENT)
+_OF_TWO = (Kind.SUBTRACT, Kind.MULTIPLY, Kind.ADD, Kind.DIVIDE, Kind.MAXIMUM, Kind.MINIMUM)
+_NOT_COMPUTED = (Kind.CONSTANT, Kind.ARGUMENT, Kind.READ, Kind.ITERATOR, "Optional", Kind.VARIABLE)
+_CALLS = (Kind.CALL, Kind.IF, Kind.WHILE, Kind.CASE)
 # Files of libraries that compute something larger than the one op that their caller named.
 _LIBRARIES = tuple(
     f"{os.sep}{part}{os.sep}".replace("/", os.sep)
@@ -124,7 +125,7 @@ class Case:
         if not self.is_filtered or self.op.graph < 0 or index >= len(self.op.inputs):
             return None
         op = self.program.ops.get(self.op.inputs[index][0])
-        while op is not None and op.type in _MOVE and op.inputs:
+        while op is not None and op.kind in _MOVE and op.inputs:
             op = self.program.ops.get(op.inputs[0][0])
         if op is None or op.observed or op.type.startswith(_NOT_COMPUTED) or op.type.endswith(_CALLS):
             return None
@@ -202,15 +203,15 @@ class Case:
         case: Case | None = self.made_by.get(index)
         while case is not None and steps > 0:
             steps -= 1
-            if case.op.type not in _MOVE:
+            if case.op.kind not in _MOVE:
                 yield case
             case = case.made_by.get(case.carried)
 
     @property
     def carried(self) -> int:
         """The input that the op works on: the first, or the second of ``1 - x``."""
-        first = self.fact(0) if self.op.type in _OF_TWO and len(self.inputs) == 2 else None
-        is_given = first is not None and (first.op.type == "Const" or first.is_given)
+        first = self.fact(0) if self.op.kind in _OF_TWO and len(self.inputs) == 2 else None
+        is_given = first is not None and (first.op.kind == Kind.CONSTANT or first.is_given)
         return int(is_given and first is not None and first.row.elements == 1)
 
     def makers(self, index: int = 0, steps: int = 5) -> list[str]:
@@ -225,7 +226,7 @@ class Case:
             for reader in self.program.readers.get(waiting.pop(), ()):
                 if reader.number not in seen:
                     seen.add(reader.number)
-                    if not reader.observed and (reader.type in _MOVE or reader.number in self.program.wholes):
+                    if not reader.observed and (reader.kind in _MOVE or reader.number in self.program.wholes):
                         waiting.append(reader.number)
                     else:
                         found.append(reader)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from tdbg.op_types import COMPARE, HAND_ON, WEIGH
 from tdbg.query.trace.program import Op
 from tdbg.query.trace.rows import Row
+from tdbg.vocabulary import Kind
 
-ENTRANCES = ("Const", "ReadVariableOp", "Placeholder")
+ENTRANCES = (Kind.CONSTANT, Kind.READ, Kind.ARGUMENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Harmless:
 def reason_of(row: Row, op: Op, end: Row, by: Op | None, is_kept: bool) -> Harmless:
     """``end`` is the last bad row that came of this one, ``by`` the op that made good values of it, ``is_kept`` says
     that one of them was given or is kept by the program."""
-    if row.nan == 0 and by is None and not is_kept and op.type != "Const":
+    if row.nan == 0 and by is None and not is_kept and op.kind != Kind.CONSTANT:
         return Harmless(row, op, "infinite_result")
     is_meant = row.is_input or op.type in ENTRANCES or op.type in HAND_ON
     if not row.nan and ((by is not None and by.type in COMPARE) or is_meant):

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from tdbg.model import DType, Phase
 from tdbg.query.trace.program import Op, Program, short_path
 from tdbg.query.trace.rows import Rows
+from tdbg.vocabulary import Kind
 
-_FACTORS = frozenset({"Mul", "RealDiv", "Div"})
+_FACTORS = frozenset({Kind.MULTIPLY, Kind.DIVIDE})
 _RANGE = {  # the powers of ten that a type holds without losing digits
     DType.FLOAT16: (-4.2, 4.8),
     DType.BFLOAT16: (-37.9, 38.5),
@@ -55,11 +56,11 @@ def note_on_constants(rows: Rows, program: Program, process: int, rewritten: Col
     products: dict[int, _Product] = {}
     inner: set[int] = set()
     for number, op in sorted(program.ops.items()):  # an op comes after those that it reads
-        if op.type not in _FACTORS or op.graph < 0 or op.graph in rewritten or op.phase != Phase.FORWARD:
+        if op.kind not in _FACTORS or op.graph < 0 or op.graph in rewritten or op.phase != Phase.FORWARD:
             continue
         product = products[number] = _Product()
         for at, (source, _) in enumerate(op.inputs):
-            sign = -1 if at == 1 and op.type != "Mul" else 1
+            sign = -1 if at == 1 and op.kind != Kind.MULTIPLY else 1
             if source in constants:
                 dtype, power = constants[source]
                 product.multiply(_Product(power, {dtype}, {number: op}), sign)

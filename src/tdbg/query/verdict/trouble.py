@@ -14,12 +14,13 @@ from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Row, Rows
 from tdbg.query.verdict.bad_rows import beside, first_rows
 from tdbg.query.verdict.harmless import ENTRANCES, Harmless, reason_of
+from tdbg.vocabulary import Kind
 
 _RANK = {Phase.BACKWARD: 1, Phase.UPDATE: 2}
-_GIVEN = ("Placeholder", "Iterator", "Optional", "PyFunc", "EagerPyFunc")
+_GIVEN = (Kind.ARGUMENT, Kind.ITERATOR, "Optional", Kind.PYTHON, Kind.PYTHON)
 # They hand out what was put into a variable, a list, a queue or an iterator before; how it got there is not recorded.
 _KEEPERS = (
-    "ReadVariableOp", "Variable", "Placeholder", "Iterator", "Optional", "TensorList", "Stack", "Queue", "TensorArray",
+    Kind.READ, Kind.READ, Kind.ARGUMENT, Kind.ITERATOR, "Optional", "TensorList", Kind.ARRAY, "Queue", Kind.ARRAY,
 )  # fmt: skip
 
 
@@ -45,8 +46,8 @@ class Trouble:
         parents = self._read_bad(row)
         if not row.nan:
             return parents
-        if self._program.ops[row.op].type in ("Select", "SelectV2"):  # it chose what is computed, as far as one can say
-            parents = [one for one in parents if self._program.ops[one.op].type != "Const"] or parents
+        if self._program.ops[row.op].kind in (Kind.SELECT,):  # it chose what is computed, as far as one can say
+            parents = [one for one in parents if self._program.ops[one.op].kind != Kind.CONSTANT] or parents
         # A NaN made from a constant's infinity begins here: the constant (a mask's -inf) is innocent. So is a mask that
         # was given beside what was NaN already.
         is_mask = self._program.ops[row.op].type in SOFTMAX or any(parent.nan for parent in parents)
@@ -82,7 +83,7 @@ class Trouble:
         if row.nan != 0 or depth == 0:
             return False
         op = self._program.ops[row.op]
-        if op.type == "Const":
+        if op.kind == Kind.CONSTANT:
             return True
         parents = self._read_bad(row)
         if not parents:
@@ -113,13 +114,13 @@ class Trouble:
         """Whether a bad value has got to where it counts: a gradient, an update, a loss, a result."""
         op = self._program.ops[row.op]
         if self._is_partial:
-            return not (op.type == "Const" and not row.nan)
-        if op.type == "Const":
+            return not (op.kind == Kind.CONSTANT and not row.nan)
+        if op.kind == Kind.CONSTANT:
             return False  # nobody read it, or what came of it is looked at in its turn
         if op.phase in (Phase.BACKWARD, Phase.UPDATE):
             return not self._scales_loss
         if self._children.get(row.seq) or self.healed_by(row) is not None:  # what came of it is looked at in its turn
-            return op.type == "ReadVariableOp" and self._healing.is_swallowed(row, self._children)
+            return op.kind == Kind.READ and self._healing.is_swallowed(row, self._children)
         if row.is_input and op.type.endswith("Dataset"):
             return False  # a pipeline may leave bad records out; those that come through are looked at where they do
         is_given = op.type in ENTRANCES or row.is_input
@@ -127,7 +128,7 @@ class Trouble:
 
     def _is_spoilt(self, row: Row, op: Op) -> bool:
         """A variable that was read before and was good: an update that has no rows of its own made it infinite."""
-        return op.type == "ReadVariableOp" and op.number in self._once_good and not self._read_bad(row)
+        return op.kind == Kind.READ and op.number in self._once_good and not self._read_bad(row)
 
     @cached_property
     def _once_good(self) -> set[int]:
@@ -144,7 +145,7 @@ class Trouble:
         """A loss-scaling optimizer, whose infinite gradients are skipped by design, and no variable that went bad."""
         if not self._program.has_frame("loss_scale_optimizer"):
             return False
-        spoilt = [row for row in self._firsts if self._program.ops[row.op].type == "ReadVariableOp" and row.step > 0]
+        spoilt = [row for row in self._firsts if self._program.ops[row.op].kind == Kind.READ and row.step > 0]
         forward = [row for row in self._firsts if self._program.ops[row.op].phase == Phase.FORWARD and row.nan != 0]
         return not spoilt and not forward
 
@@ -216,7 +217,7 @@ class Trouble:
 
     def _is_grave(self, row: Row) -> bool:
         op = self._program.ops[row.op]
-        return op.phase in (Phase.BACKWARD, Phase.UPDATE) or (op.type == "ReadVariableOp" and row.step > 0)
+        return op.phase in (Phase.BACKWARD, Phase.UPDATE) or (op.kind == Kind.READ and row.step > 0)
 
     def _distinct(self, roots: list[Row]) -> list[Row]:
         # What only hands on did not begin here, though what it was given has no row.
@@ -264,7 +265,7 @@ class Trouble:
     @cached_property
     def _spoilt_at(self) -> tuple[float, float]:
         """The step and the event in which a variable was first read that was NaN."""
-        reads = [row for row in self._firsts if row.nan and self._program.ops[row.op].type == "ReadVariableOp"]
+        reads = [row for row in self._firsts if row.nan and self._program.ops[row.op].kind == Kind.READ]
         return min(((row.step, row.seq) for row in reads), default=(math.inf, math.inf))
 
     def path(self, row: Row) -> list[Row]:

@@ -21,11 +21,12 @@ from tdbg.query.verdict.input_facts import InputFact
 from tdbg.query.verdict.reordering import note_on_constants
 from tdbg.query.verdict.trouble import Harmless, Trouble
 from tdbg.store.reader import Trace
+from tdbg.vocabulary import Kind
 
 NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
 _MOST_ORIGINS = 8
 _HIDDEN = ("where_trap", "clip_after_bad_op")  # bad in the forward pass, where something took it away again
-_OUTSIDE = ("PyFunc", "PyFuncStateless", "EagerPyFunc", "RestoreV2")  # values that TensorFlow did not compute
+_OUTSIDE = (Kind.PYTHON, Kind.RESTORE)  # values that TensorFlow did not compute
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,13 +269,13 @@ def _with_runs(trace: Trace, process: int, origins: list[Origin]) -> list[Origin
 
 
 def _kind(row: Row, op: Op, cause: Cause) -> str:
-    if row.is_input or cause.name.endswith("_in_data") or op.type in _OUTSIDE:
+    if row.is_input or cause.name.endswith("_in_data") or op.kind in _OUTSIDE:
         return "data"
     if op.phase in (Phase.BACKWARD, Phase.UPDATE):
         return op.phase.label
     if is_variable_after_call(op):
         return "update"
-    return "update" if op.type == "ReadVariableOp" and row.step > 0 else "forward"
+    return "update" if op.kind == Kind.READ and row.step > 0 else "forward"
 
 
 def _one_for_each_line(origins: list[Origin]) -> list[Origin]:

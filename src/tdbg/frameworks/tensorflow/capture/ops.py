@@ -249,8 +249,8 @@ class Capture:
             op = self._next_op()
             device = outputs[0].device if outputs else ""
             dtypes = [int(code_of(tensor.dtype)) for tensor in outputs]
-            row = (op, -1, op_type, op_type, device, [], [], dtypes, "{}", stack, int(phase), forward, wanted)
-            self.recorder.add("ops", row + in_words(op_type))
+            row: tuple = (op, -1, op_type, op_type, device, [], [], dtypes, "{}", stack, int(phase), forward, wanted)
+            self.recorder.add("ops", (*row, *in_words(op_type)))
             is_update = phase == Phase.UPDATE and writes_variable(op_type)
             site = (op, self._dtypes if wanted else 0, int(is_update))
             if self._checks is not None:
