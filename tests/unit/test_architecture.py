@@ -18,7 +18,7 @@ ALLOWED = {
     "plain_text": set(),
     "marks": set(),
     "strict_json": set(),
-    "frames": {"model"},
+    "frames": {"dialects"},
     "op_types": set(),
     "vocabulary": set(),
     "dialects": {"model", "vocabulary"},
@@ -28,7 +28,7 @@ ALLOWED = {
     "config": {"errors", "model", "expressions"},
     "native": {"model"},
     "store": {"errors", "model", "native", "plain_text"},
-    "capture": {"errors", "model", "frames", "expressions", "scene", "config", "native", "store"},
+    "capture": {"dialects", "errors", "model", "frames", "expressions", "scene", "config", "native", "store"},
     "frameworks": {
         "vocabulary",
         "dialects",
@@ -47,7 +47,7 @@ ALLOWED = {
         "recording",
     },
     "formats": {"vocabulary", "dialects", "errors", "model", "frames", "op_types", "native", "store"},
-    "recording": {"errors", "config", "capture", "store", "query"},
+    "recording": {"dialects", "native", "errors", "config", "capture", "store", "query"},
     "query": {
         "vocabulary",
         "dialects",

@@ -36,8 +36,9 @@ class Sources:
     that it is learnt again then.
     """
 
-    def __init__(self, lib: Any, add: Sink, phase_of: PhaseOf, remap: Remap = lambda file, line: None) -> None:
-        self._lib, self._add, self._phase_of, self._remap = lib, add, phase_of, remap
+    def __init__(self, lib: Any, add: Sink, phase_of: PhaseOf, *remaps: Remap) -> None:
+        self._lib, self._add, self._phase_of = lib, add, phase_of
+        self.remaps = list(remaps)  # what knows the user's line behind generated code; listeners add to it
         self._infos: dict[int, StackInfo] = {}
         self._frames: dict[tuple[str, int, str], int] = {}
         self._frame_list: list[Frame] = []
@@ -63,6 +64,10 @@ class Sources:
             stack = self._lib.stack_get(stack)[0]
         return found[::-1]
 
+    def user_frames(self, stack: int) -> list[Frame]:
+        """The user's own frames of a stack, the outermost first; node_info has all."""
+        return [frame for frame in self.frames(stack) if frame.is_user]
+
     def of_frames(self, frames: Iterable[tuple[str, int, str]]) -> int:
         """The stack of frames that were told (file, line, function), the outermost first; its number is apart."""
         with self._lock:
@@ -79,6 +84,9 @@ class Sources:
                     self._told[stack, frame] = number
                 stack, info = number, self._infos[number]
             return stack
+
+    def _remap(self, file: str, line: int) -> tuple[str, int, str | None] | None:
+        return next((mapped for remap in self.remaps if (mapped := remap(file, line))), None)
 
     def _write(self, stack: int, parent: int, frame: int, outer: StackInfo) -> StackInfo:
         where = self._frame_list[frame]

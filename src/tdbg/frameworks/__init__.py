@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import cast
 
 from tdbg.frameworks.contract import Dialect, Ops
+from tdbg.model import Phase
 
 # By the name under which programs import it.
 FRAMEWORKS = {"tensorflow": "tdbg.frameworks.tensorflow"}
@@ -16,6 +17,26 @@ DEFAULT = "tensorflow"  # of traces that name none, or one that this tdbg does n
 def ops_of(framework: str) -> Ops:
     """What a framework's native op types are in tdbg's words."""
     return cast(Ops, import_module(f"{FRAMEWORKS.get(framework, FRAMEWORKS[DEFAULT])}.ops"))
+
+
+@cache
+def dialects() -> tuple[Dialect, ...]:
+    return tuple(dialect_of(name) for name in FRAMEWORKS)
+
+
+def phase_of(file: str, function: str) -> Phase | None:
+    """Which phase of training a stack frame tells, in whatever framework's code it is.
+
+    ``function`` may be qualified (``GradientTape.gradient``) or bare.
+    """
+    name = function.rpartition(".")[2]
+    return next((phase for one in dialects() if (phase := one.phase_of(file, name)) is not None), None)
+
+
+@cache
+def packages() -> tuple[str, ...]:
+    """Libraries that run programs of any framework."""
+    return tuple(name for one in dialects() for name in one.packages)
 
 
 @cache

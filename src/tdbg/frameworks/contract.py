@@ -1,18 +1,45 @@
 """What tdbg asks of a framework, and nothing more.
 
-A framework is one folder of ``frameworks/``, and ``FRAMEWORKS`` names it. Two of its modules are read by everything
-that looks at traces, on machines where the framework need not be installed, so they must not import it: ``ops`` (see
-``Ops``) and ``dialect`` (its ``DIALECT``).
+A framework is one folder of ``frameworks/``, and ``FRAMEWORKS`` names it. It has three modules:
+
+``listener``: ``start(recording)`` gives a ``Listener``, and ``versions()`` names the libraries that it listens to. What
+    is seen goes to the ``capture.recording.Recording`` that is given: rows of graphs and ops to its recorder, events to
+    its ``lib``, stacks to its ``sources``, signs of training to its ``steps``.
+``ops``: what native op types are; see ``Ops``.
+``dialect``: its ``DIALECT``.
+
+The last two are read by everything that looks at traces, on machines where the framework need not be installed, so they
+must not import it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Protocol
 
 from tdbg.model import Phase
 from tdbg.vocabulary import Kind, Role
+
+
+class Listener(Protocol):
+    """What is on while a framework is listened to, on every thread. Several can be on in one process."""
+
+    def stop(self) -> None:
+        """Puts the framework back as it was; what is recorded is written after this."""
+
+    def ended(self) -> None:
+        """The recording is written."""
+
+    def after_fork(self) -> None:
+        """In a forked child: locks that another thread held are to be made anew."""
+
+    def narrowed(self) -> None:
+        """The filters (``recording.policy``) have changed."""
+
+    def breakpoint(self, frame: FrameType) -> bool:
+        """Holds the program in a frame that calls ``tdbg.breakpoint()``; False where this framework cannot."""
 
 
 class Ops(Protocol):
