@@ -233,6 +233,6 @@ def test_wrong_arguments_are_refused_at_once() -> None:
     Debugger("run.tdbg", verdict=False)
     Path("run.tdbg").mkdir()
     Path("run.tdbg/notes.txt").write_text("mine")
-    with pytest.raises(tdbg.TdbgError, match="exists already"):
+    with pytest.raises(tdbg.TdbgError, match="already exists; to overwrite it, use force=True"):
         fit(make_model(), Debugger("run.tdbg"))
     assert tdbg.recording.current_path() is None

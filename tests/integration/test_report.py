@@ -186,5 +186,5 @@ def test_the_command_writes_a_file_once(
     assert "--force" in capsys.readouterr().err
     assert main(["report", "--force", trace]) == 0
     assert main(["report", "-o", "nowhere/report.html", trace]) == 2
-    assert "cannot be written" in capsys.readouterr().err
+    assert "cannot write the report" in capsys.readouterr().err
     assert Path("healthy.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

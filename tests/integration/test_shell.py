@@ -119,7 +119,7 @@ def test_the_flags_of_our_own_commands(folder, session):
         f"diff --numbers-only {session}": "the same numbers in all",
         "sql --limit 2 SELECT name FROM ops ORDER BY name": "name",
         "why": "cross_entropy/Log:0",
-        "health": "looked at",
+        "health": "rules checked",
         "steps bad": "run #5",
         "steps 3": "run #3",
         "lt -t Softmax": "1 of",
