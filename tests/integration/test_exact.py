@@ -126,7 +126,7 @@ def printed(folder: Path, program: str, *words: str) -> subprocess.CompletedProc
     (folder / "train.py").write_text(program)
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1"}
     command = [sys.executable, *words, "train.py"]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=240)
 
 
 def exact(folder: Path, program: str) -> subprocess.CompletedProcess[str]:

@@ -220,7 +220,7 @@ def test_under_tdbg_run_it_only_watches(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(PROGRAM)
     environment = os.environ | {"PYTHONPATH": SOURCE, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1"}
     words = [sys.executable, "-m", "tdbg", "run", "-o", "run.tdbg", "train.py"]
-    ran = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    ran = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240)
     assert ran.stdout == "1 run.tdbg Log\n", ran.stderr
     assert ran.stderr.count("only watches") == 1 and ran.stderr.count("first bad value") == 1
     assert not (tmp_path / "mine.tdbg").exists()
