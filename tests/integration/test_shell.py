@@ -192,4 +192,4 @@ def test_health_of_what_no_rule_could_be_asked_about_is_not_called_good(folder):
     )
     said = run(folder, "shell", "unmeasured.tdbg", "-c", "health").stdout
     assert "tdbg cannot tell whether the training is healthy: no rule could be checked." in said
-    assert "Nothing unhealthy" not in said
+    assert "nothing unhealthy" not in said
