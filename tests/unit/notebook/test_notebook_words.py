@@ -28,4 +28,7 @@ def test_a_shell_that_is_none():
 def test_ipython_is_not_needed():
     """Nothing of it is loaded before there is a shell."""
     code = "import sys, tdbg.notebook.magics, tdbg.notebook.cells, tdbg.notebook.shown; print('IPython' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240).stdout.strip()
+        == "False"
+    )

@@ -77,6 +77,7 @@ class ScreenApp(App[Action]):
         self._job: Future | None = None
         self._doing, self._since = "", 0.0
         self.turn = asyncio.Lock()
+        self._begun = asyncio.Event()  # what is typed before the first screen is made comes after it
         self._places: dict[int, tuple[Result, int, int]] = {}
         self.has_mouse = bool(self.engine.settings.get("mouse_mode", True))
 
@@ -120,9 +121,11 @@ class ScreenApp(App[Action]):
     def _begin(self) -> None:
         self._measure()
         if self.pause is not None:
-            self._do(self.pause.first, partial(self.desk.begin, self.pause))
+            self.run_worker(self._perform(self.pause.first, partial(self.desk.begin, self.pause)))
         elif self.first:
             self.run_worker(self._open())
+        else:
+            self._begun.set()
 
     async def _open(self) -> None:
         """The first screen, and whether something is wrong here."""
@@ -144,7 +147,7 @@ class ScreenApp(App[Action]):
         self.part(Widget, "#hint").display = self.size.width >= 80
         self._measure()
         if self.shown is not None and self.desk.room.width != before:
-            self.show_again(partial(self.desk.again, self.shown), self.part(Output).top)
+            self._fit(self.shown, self.part(Output).top)
         self.update_bars()
 
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
@@ -154,7 +157,11 @@ class ScreenApp(App[Action]):
             self.type_nothing()
 
     def type_line(self, line: str) -> None:
-        self._do(line, partial(self.desk.perform, line))
+        async def in_turn() -> None:
+            await self._begun.wait()
+            await self._perform(line, partial(self.desk.perform, line))
+
+        self.run_worker(in_turn())
 
     def type_nothing(self) -> None:
         """Enter in an empty prompt."""
@@ -174,11 +181,9 @@ class ScreenApp(App[Action]):
             self.part(Prompt).focus()
             self.type_line(event.link)
 
-    def _do(self, line: str, job: Callable[[], Outcome]) -> None:
-        self.run_worker(self._perform(line, job))
-
     async def _perform(self, line: str, job: Callable[[], Outcome]) -> None:
         async with self.turn:
+            self._begun.set()
             self.say("")
             outcome = await self.work(line, job)
         if outcome is None:
@@ -281,7 +286,7 @@ class ScreenApp(App[Action]):
         output.show(shown.pages, *place)
         self.update_bars()
         if shown.room != self.desk.room.width:  # which has changed while it was made
-            self.show_again(partial(self.desk.again, shown), place[0])
+            self._fit(shown, place[0])
 
     async def _count(self, shown: Shown) -> None:
         """What stands beside a tensor comes when it is counted."""
@@ -290,11 +295,17 @@ class ScreenApp(App[Action]):
             if self.shown is shown:
                 self.part(Side).show(lines)
 
-    def show_again(self, job: Callable[[], Shown | None], top: int) -> None:
-        """The same screen, made anew."""
+    def _fit(self, shown: Shown, top: int) -> None:
+        """The same in the room that there is now, unless another screen came in between."""
+        self.show_again(partial(self.desk.again, shown), top, shown)
+
+    def show_again(self, job: Callable[[], Shown | None], top: int, instead_of: Shown | None = None) -> None:
+        """The same screen, made anew; ``instead_of``: only while this one is shown."""
 
         async def make() -> None:
             async with self.turn:
+                if instead_of is not None and self.shown is not instead_of:
+                    return
                 shown = await self.work(self.shown.line if self.shown else "", job)
             if shown is not None:
                 self.show(shown, (top, 0))
