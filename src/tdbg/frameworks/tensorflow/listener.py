@@ -39,8 +39,9 @@ class Listener:
 
     def ended(self) -> None:
         """What the program asked to be checked still is."""
-        with _switch:
-            _check_alone()
+        if self._recording.path is not None:
+            with _switch:
+                _check_alone()
 
     def after_fork(self) -> None:
         self._capture.after_fork()
