@@ -243,7 +243,7 @@ class Kind(Enum):
     UPDATE = "update"  # an optimizer's whole step for one variable
 
     # ---- calls and loops
-    CALL = "call"  # of a function that is a graph of its own
+    CALL = "call"  # of a graph: its inputs are what that takes, its outputs what that gives
     IF = "if"
     CASE = "case"
     WHILE = "while"
@@ -353,6 +353,8 @@ CROSS_ENTROPIES = frozenset((Kind.SOFTMAX_CROSS_ENTROPY, Kind.SPARSE_SOFTMAX_CRO
 # Where data comes in while the program runs.
 PIPELINES = frozenset((Kind.NEXT_ELEMENT, Kind.OPTIONAL_VALUE))
 ENTRANCES = PIPELINES | {Kind.ARGUMENT}
+# What comes out of them is what the graphs give that they run. IF and CASE take their choice before the arguments.
+GRAPH_CALLS = frozenset((Kind.CALL, Kind.IF, Kind.CASE, Kind.WHILE))
 # They hand on what they are given, an infinity with it, and compute at most a sum or a product.
 HAND_ON = frozenset(
     (

@@ -7,6 +7,7 @@ that looks at traces, on machines where the framework need not be installed, so 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -27,6 +28,32 @@ def _no_phase(file: str, function: str) -> Phase | None:
     return None
 
 
+def _no_scope(class_name: str) -> str:
+    return ""
+
+
+_NEVER = re.compile(r"(?!)")
+_BLANK = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What tells things in a user's source, or in the stack of an op, that ops alone do not tell."""
+
+    # Files: of the library whose layers compute on the user's behalf.
+    layers: re.Pattern[str] = _NEVER
+    # Functions: in which such a layer makes its variables; that make the loss larger before its gradient is taken.
+    weight_of_layer: re.Pattern[str] = _NEVER
+    loss_scaling: re.Pattern[str] = _NEVER
+    # Source: the class of an optimizer; a call that makes a variable; a statement that says whether that is trained; a
+    # line that keeps weights as they are; a loss that takes probabilities where it is not told that they are logits.
+    optimizer: re.Pattern[str] = _NEVER
+    variable: re.Pattern[str] = _NEVER
+    trainable: re.Pattern[str] = _NEVER
+    frozen: re.Pattern[str] = _NEVER
+    loss_of_probabilities: re.Pattern[str] = _NEVER
+
+
 @dataclass(frozen=True)
 class Dialect:
     """How the users of a framework say things: in sentences, in code, and in the folders of its packages."""
@@ -44,6 +71,8 @@ class Dialect:
     # What other frameworks call otherwise -> its word here: layer, variable, ...
     words: Mapping[str, str] = field(default_factory=dict)
     phase_of: Callable[[str, str], Phase | None] = _no_phase  # of a frame's file and function
+    signs: Signs = Signs()
+    scope_of: Callable[[str], str] = _no_scope  # a layer's class -> how its scopes begin, before their number
 
     def write(self, what: str, *arguments: str) -> str:
         """Code as a template, with ``{library}`` for what the user calls the framework; "" where it has no such
@@ -62,3 +91,7 @@ class Dialect:
 
     def word(self, name: str) -> str:
         return self.words.get(name, name)
+
+    def fill(self, text: str) -> str:
+        """Puts the words of this dialect into the blanks of a text: ``try {gradient_clipping}``."""
+        return _BLANK.sub(lambda blank: self.words.get(blank[1], blank[1].replace("_", " ")), text)

@@ -218,7 +218,7 @@ _KINDS: dict[Kind, str] = {
         ResourceScatterDiv ResourceScatterMin ResourceScatterMax ResourceScatterNdUpdate ResourceScatterNdAdd
         ResourceScatterNdSub ScatterUpdate ScatterAdd ScatterSub ScatterMul ScatterDiv ScatterMin ScatterMax
         ScatterNdUpdate ScatterNdAdd ScatterNdSub""",
-    Kind.CALL: "PartitionedCall StatefulPartitionedCall RemoteCall SymbolicGradient TPUPartitionedCall XlaLaunch",
+    Kind.CALL: "PartitionedCall StatefulPartitionedCall TPUPartitionedCall XlaLaunch",
     Kind.IF: "If StatelessIf",
     Kind.CASE: "Case StatelessCase",
     Kind.WHILE: "While StatelessWhile",
@@ -244,6 +244,8 @@ _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split
 # Functions of a graph are called by names such as __inference_train_step_123.
 _FUNCTION = re.compile(r"__(?:inference|forward|backward)_")
 _OPTIMIZERS = ("ResourceApply", "ResourceSparseApply", "Apply", "SparseApply")  # the last two write references
+# They run functions, but what goes in and comes out is not what those take and give.
+_OTHER_CALLS = frozenset(("MapDefun", "RemoteCall", "SymbolicGradient"))
 
 # The output holds the very elements of input 0: its summary is its input's, so it gets no second scan.
 MOVERS = frozenset(
@@ -310,7 +312,7 @@ def kind_of(op_type: str) -> Kind:
 @lru_cache(maxsize=4096)
 def roles_of(op_type: str) -> Role:
     roles = _ROLES_OF_KIND.get(kind_of(op_type), NO_ROLE)
-    if op_type == "MapDefun":
+    if op_type in _OTHER_CALLS:
         roles |= Role.CALLS
     for names, role in ((MOVERS, Role.MOVES), (RISKY, Role.RISKY), (SAFE, Role.SAFE)):
         if op_type in names:
@@ -325,4 +327,4 @@ def in_words(op_type: str) -> tuple[str, list[str], str]:
 
 def types_with(role: Role) -> frozenset[str]:
     """The op types that have a role, but for those that are known by how their names begin."""
-    return frozenset(name for name in (*_KIND_OF, *MOVERS, *RISKY, *SAFE, "MapDefun") if role in roles_of(name))
+    return frozenset(name for name in (*_KIND_OF, *MOVERS, *RISKY, *SAFE, *_OTHER_CALLS) if role in roles_of(name))
