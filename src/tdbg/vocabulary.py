@@ -223,6 +223,7 @@ class Kind(Enum):
     NEXT_ELEMENT = "next_element"  # of a data pipeline
     OPTIONAL_VALUE = "optional_value"  # out of an Optional
     DATASET = "dataset"  # in memory: what it is made of went in as its inputs
+    DATASET_STAGE = "dataset_stage"  # made of other datasets, or of files
     ITERATOR = "iterator"
     RESTORE = "restore"  # out of a checkpoint
     PARSE_NUMBER = "parse_number"  # a text as a number
@@ -255,12 +256,14 @@ class Kind(Enum):
     SWITCH = "switch"  # x, condition
     PUSH = "push"  # on a stack that a loop's gradient takes from
     POP = "pop"
-    LIST_STACK = "list_stack"  # the elements of a list as one tensor
+    LIST_STACK = "list_stack"  # the elements of a list, or some of them, as one tensor: list, ...
     LIST_SET = "list_set"  # list, index, value
     LIST_GET = "list_get"  # list, index
     LIST_FROM = "list_from"  # x, shape
     ARRAY = "array"  # that a loop writes to
-    ARRAY_READ = "array_read"  # array, index, flow
+    ARRAY_READ = "array_read"  # some of its elements, or all: array, ..., flow
+    DEQUEUE = "dequeue"  # out of a queue
+    COMPOSITION = "composition"  # several ops as one, each on what the one before it gave
     PRINT = "print"
     ASSERT = "assert"
 
@@ -327,7 +330,7 @@ _DATA_INPUTS = {
     Kind.SLICE_GRADIENT: slice(4, None),
     Kind.SCATTER_INTO: _OUTER,
     Kind.LIST_SET: _OUTER,
-    Kind.ARRAY_READ: slice(2, None),
+    Kind.ARRAY_READ: slice(-1, None),
     Kind.CONVOLVE_GRADIENT: _BUT_FIRST,
     Kind.FILTER_GRADIENT: _OUTER,
     Kind.SHAPE_OF: _NONE,
@@ -353,6 +356,13 @@ CROSS_ENTROPIES = frozenset((Kind.SOFTMAX_CROSS_ENTROPY, Kind.SPARSE_SOFTMAX_CRO
 # Where data comes in while the program runs.
 PIPELINES = frozenset((Kind.NEXT_ELEMENT, Kind.OPTIONAL_VALUE))
 ENTRANCES = PIPELINES | {Kind.ARGUMENT}
+DATASETS = frozenset((Kind.DATASET, Kind.DATASET_STAGE))
+# They hand out what was put into a list, or into what a loop writes to.
+OUT_OF_LISTS = frozenset((Kind.LIST_STACK, Kind.LIST_GET, Kind.POP, Kind.ARRAY_READ))
+# The same, and a variable, a queue or a pipeline; how it got there is not recorded.
+KEEPERS = ENTRANCES | OUT_OF_LISTS | {Kind.READ, Kind.DEQUEUE}
+# They write to a variable what their last input holds: in place of what was there, or of some of it, or added to it.
+ASSIGNMENTS = frozenset((Kind.ASSIGN, Kind.ASSIGN_ADD, Kind.ASSIGN_SUBTRACT, Kind.ASSIGN_SLICE, Kind.ASSIGN_ROWS))
 # What comes out of them is what the graphs give that they run. IF and CASE take their choice before the arguments.
 GRAPH_CALLS = frozenset((Kind.CALL, Kind.IF, Kind.CASE, Kind.WHILE))
 # They hand on what they are given, an infinity with it, and compute at most a sum or a product.

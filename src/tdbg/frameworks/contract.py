@@ -23,6 +23,12 @@ class Ops(Protocol):
 
     def roles_of(self, op_type: str) -> Role: ...
 
+    def function_of(self, op_type: str) -> str:
+        """The user's name of the function that ops of a type call; "" for other types."""
+
+    def variable_of(self, name: str) -> str:
+        """The name of a variable, of that of the op, or argument, that stands for it."""
+
 
 def _no_phase(file: str, function: str) -> Phase | None:
     return None
@@ -40,8 +46,9 @@ _BLANK = re.compile(r"\{(\w+)\}")
 class Signs:
     """What tells things in a user's source, or in the stack of an op, that ops alone do not tell."""
 
-    # Files: of the library whose layers compute on the user's behalf.
+    # Files: of the library whose layers compute on the user's behalf; of what skips steps whose gradients overflow.
     layers: re.Pattern[str] = _NEVER
+    loss_scaler: re.Pattern[str] = _NEVER
     # Functions: in which such a layer makes its variables; that make the loss larger before its gradient is taken.
     weight_of_layer: re.Pattern[str] = _NEVER
     loss_scaling: re.Pattern[str] = _NEVER

@@ -28,6 +28,7 @@ def _scope_of(class_name: str) -> str:
 
 _SIGNS = Signs(
     layers=re.compile(r"[\\/](tf_)?keras[\\/]"),
+    loss_scaler=re.compile(r"loss_scale_optimizer"),
     weight_of_layer=re.compile(r"add_weight$"),
     loss_scaling=re.compile(r"scaled?_loss$"),
     optimizer=re.compile(

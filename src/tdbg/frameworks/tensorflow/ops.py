@@ -230,19 +230,24 @@ _KINDS: dict[Kind, str] = {
     Kind.SWITCH: "Switch RefSwitch",
     Kind.PUSH: "StackPushV2 StackPush TensorListPushBack",
     Kind.POP: "StackPopV2 StackPop TensorListPopBack",
-    Kind.LIST_STACK: "TensorListStack",
+    Kind.LIST_STACK: "TensorListStack TensorListGather TensorListConcat TensorListConcatV2",
     Kind.LIST_SET: "TensorListSetItem",
     Kind.LIST_GET: "TensorListGetItem",
     Kind.LIST_FROM: "TensorListFromTensor",
     Kind.ARRAY: "TensorArray TensorArrayV2 TensorArrayV3 StackV2 Stack",
-    Kind.ARRAY_READ: "TensorArrayReadV3",
+    Kind.ARRAY_READ: """TensorArrayRead TensorArrayReadV2 TensorArrayReadV3 TensorArrayGather TensorArrayGatherV2
+        TensorArrayGatherV3 TensorArrayConcat TensorArrayConcatV2 TensorArrayConcatV3""",
+    Kind.DEQUEUE: """QueueDequeue QueueDequeueV2 QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo
+        QueueDequeueUpToV2""",
+    Kind.COMPOSITION: "_UnaryOpsComposition",
     Kind.PRINT: "Print PrintV2",
     Kind.ASSERT: "Assert",
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 
 # Functions of a graph are called by names such as __inference_train_step_123.
-_FUNCTION = re.compile(r"__(?:inference|forward|backward)_")
+_FUNCTION = re.compile(r"__(?:inference|forward|backward)_(?:(.*?)_\d+$)?")
+_STAGE = re.compile(r"Dataset(V\d+)?$")
 _OPTIMIZERS = ("ResourceApply", "ResourceSparseApply", "Apply", "SparseApply")  # the last two write references
 # They run functions, but what goes in and comes out is not what those take and give.
 _OTHER_CALLS = frozenset(("MapDefun", "RemoteCall", "SymbolicGradient"))
@@ -306,7 +311,9 @@ def kind_of(op_type: str) -> Kind:
         return kind
     if op_type.startswith(_OPTIMIZERS):
         return Kind.UPDATE
-    return Kind.CALL if _FUNCTION.match(op_type) else Kind.OTHER
+    if _FUNCTION.match(op_type):
+        return Kind.CALL
+    return Kind.DATASET_STAGE if _STAGE.search(op_type) else Kind.OTHER
 
 
 @lru_cache(maxsize=4096)
@@ -318,6 +325,16 @@ def roles_of(op_type: str) -> Role:
         if op_type in names:
             roles |= role
     return roles
+
+
+@lru_cache(maxsize=4096)
+def function_of(op_type: str) -> str:
+    found = _FUNCTION.match(op_type)
+    return (found[1] if found else None) or ""
+
+
+def variable_of(name: str) -> str:
+    return name.removesuffix("/resource")
 
 
 def in_words(op_type: str) -> tuple[str, list[str], str]:
