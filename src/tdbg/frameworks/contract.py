@@ -46,8 +46,10 @@ _BLANK = re.compile(r"\{(\w+)\}")
 class Signs:
     """What tells things in a user's source, or in the stack of an op, that ops alone do not tell."""
 
-    # Files: of the library whose layers compute on the user's behalf; of what skips steps whose gradients overflow.
+    # Files: of the library whose layers compute on the user's behalf; those of a library that compute something larger
+    # than the one op that their caller named; of what skips the steps whose gradients overflow.
     layers: re.Pattern[str] = _NEVER
+    larger_than_op: re.Pattern[str] = _NEVER
     loss_scaler: re.Pattern[str] = _NEVER
     # Functions: in which such a layer makes its variables; that make the loss larger before its gradient is taken.
     weight_of_layer: re.Pattern[str] = _NEVER
@@ -77,6 +79,8 @@ class Dialect:
     spelled: Mapping[Kind, tuple[str, ...]] = field(default_factory=dict)
     # What other frameworks call otherwise -> its word here: layer, variable, ...
     words: Mapping[str, str] = field(default_factory=dict)
+    # Functions, by their last name, that give the same each time they are called, and make no variables.
+    repeatable: frozenset[str] = frozenset()
     phase_of: Callable[[str, str], Phase | None] = _no_phase  # of a frame's file and function
     signs: Signs = Signs()
     scope_of: Callable[[str], str] = _no_scope  # a layer's class -> how its scopes begin, before their number

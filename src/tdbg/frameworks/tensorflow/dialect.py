@@ -18,6 +18,12 @@ _ADVICE = {
     "frozen": "trainable=False",
     "without_last_axis": "tf.squeeze(prediction, -1)",
 }
+# In the verdict.
+_VERDICT = {
+    "rewrites_of_the_compiler": "Grappler's or XLA's rewrites",
+    "it_ran_apart_from_the_graph": "it ran outside the Session's graph: it is marked not to be inlined, or the Session "
+    "was created before tdbg was on",
+}
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")
 
 
@@ -28,6 +34,7 @@ def _scope_of(class_name: str) -> str:
 
 _SIGNS = Signs(
     layers=re.compile(r"[\\/](tf_)?keras[\\/]"),
+    larger_than_op=re.compile(r"[\\/](keras[\\/]src[\\/](layers|losses|optimizers|trainers)|tf_keras)[\\/]"),
     loss_scaler=re.compile(r"loss_scale_optimizer"),
     weight_of_layer=re.compile(r"add_weight$"),
     loss_scaling=re.compile(r"scaled?_loss$"),
@@ -38,6 +45,13 @@ _SIGNS = Signs(
     trainable=re.compile(r"trainable"),
     frozen=re.compile(r"trainable\s*=\s*False|set_trainable|freeze", re.IGNORECASE),
     loss_of_probabilities=re.compile(r"(categorical|binary)_?cross_?entropy", re.IGNORECASE),
+)
+
+_REPEATABLE = frozenset(
+    """softmax sigmoid exp log matmul add subtract multiply divide div truediv negative reduce_sum reduce_mean
+    reduce_max reshape cast square sqrt tanh relu transpose expand_dims squeeze maximum minimum clip_by_value tile
+    bias_add gather gather_nd boolean_mask shape range one_hot constant stop_gradient tensordot einsum float32 float16
+    ones_like zeros_like""".split()
 )
 
 DIALECT = Dialect(
@@ -51,7 +65,8 @@ DIALECT = Dialect(
         "where": "{library}.where({0}, {1}, {2})",
         "divide_no_nan": "{library}.math.divide_no_nan({0}, {1})",
     },
-    words={"variable": "variable", "layer": "layer", **_ADVICE},
+    words={"variable": "variable", "layer": "layer", **_ADVICE, **_VERDICT},
+    repeatable=_REPEATABLE,
     signs=_SIGNS,
     scope_of=_scope_of,
 )
