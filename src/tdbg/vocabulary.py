@@ -147,6 +147,10 @@ class Kind(Enum):
     EINSUM = "einsum"
     CONVOLVE = "convolve"  # image, filter
     DEPTHWISE_CONVOLVE = "depthwise_convolve"  # image, filter
+    # Computed by the runtime as one with what follows them in the program, such as a bias and an activation.
+    FUSED_MATMUL = "fused_matmul"  # a, b, ...
+    FUSED_CONVOLVE = "fused_convolve"  # image, filter, ...
+    FUSED_DEPTHWISE_CONVOLVE = "fused_depthwise_convolve"  # image, filter, ...
     DETERMINANT = "determinant"
     LOG_DETERMINANT = "log_determinant"
     INVERSE = "inverse"
@@ -223,7 +227,7 @@ class Kind(Enum):
     NEXT_ELEMENT = "next_element"  # of a data pipeline
     OPTIONAL_VALUE = "optional_value"  # out of an Optional
     DATASET = "dataset"  # in memory: what it is made of went in as its inputs
-    DATASET_STAGE = "dataset_stage"  # made of other datasets, or of files
+    STAGE = "stage"  # of a data pipeline: a map, a shuffle, a batch
     ITERATOR = "iterator"
     RESTORE = "restore"  # out of a checkpoint
     PARSE_NUMBER = "parse_number"  # a text as a number
@@ -242,6 +246,7 @@ class Kind(Enum):
     ASSIGN_SLICE = "assign_slice"
     ASSIGN_ROWS = "assign_rows"  # variable, indices, values
     UPDATE = "update"  # an optimizer's whole step for one variable
+    ADAPTIVE_UPDATE = "adaptive_update"  # the same, where the gradient is squared for it: Adam, RMSprop, ...
 
     # ---- calls and loops
     CALL = "call"  # of a graph: its inputs are what that takes, its outputs what that gives
@@ -352,11 +357,17 @@ ADDITIONS = frozenset((Kind.ADD, Kind.ADD_BIAS))
 DIVISIONS = frozenset((Kind.DIVIDE, Kind.XDIVY))
 SOFTMAXES = frozenset((Kind.SOFTMAX, Kind.LOG_SOFTMAX))
 PRODUCTS = frozenset((Kind.MATMUL, Kind.EINSUM, Kind.CONVOLVE, Kind.DEPTHWISE_CONVOLVE))  # with weights, mostly
+# What the runtime computed as one with what follows it -> what it begins with.
+FUSED = {
+    Kind.FUSED_MATMUL: Kind.MATMUL,
+    Kind.FUSED_CONVOLVE: Kind.CONVOLVE,
+    Kind.FUSED_DEPTHWISE_CONVOLVE: Kind.DEPTHWISE_CONVOLVE,
+}
 CROSS_ENTROPIES = frozenset((Kind.SOFTMAX_CROSS_ENTROPY, Kind.SPARSE_SOFTMAX_CROSS_ENTROPY))
 # Where data comes in while the program runs.
 PIPELINES = frozenset((Kind.NEXT_ELEMENT, Kind.OPTIONAL_VALUE))
 ENTRANCES = PIPELINES | {Kind.ARGUMENT}
-DATASETS = frozenset((Kind.DATASET, Kind.DATASET_STAGE))
+DATASETS = frozenset((Kind.DATASET, Kind.STAGE))
 # They hand out what was put into a list, or into what a loop writes to.
 OUT_OF_LISTS = frozenset((Kind.LIST_STACK, Kind.LIST_GET, Kind.POP, Kind.ARRAY_READ))
 # The same, and a variable, a queue or a pipeline; how it got there is not recorded.
