@@ -38,7 +38,7 @@ def _in_chain(case: Case) -> Case:
         return case
     maker = given.op
     for op in reversed(_parts(case)):
-        output = in_float64(op.type, [value])
+        output = in_float64(op.kind, [value])
         if output is None:
             return case
         with np.errstate(all="ignore"):

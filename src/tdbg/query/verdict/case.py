@@ -6,6 +6,7 @@ A case is what the rules for causes look at.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from tdbg.errors import TdbgError
+from tdbg.frameworks import dialect_of
+from tdbg.frameworks.contract import Dialect
 from tdbg.model import DType, Flag, Phase
 from tdbg.query.flow.lineage import Lineage
 from tdbg.query.trace.coverage import is_filtered
@@ -44,6 +47,11 @@ class Case:
 
     def _place(self, op: Op) -> None:
         self.op, self.frame = op, self.program.user_frame(op)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the users of the op's framework say things."""
+        return dialect_of(self.op.framework)
 
     @property
     def source(self) -> str:
@@ -214,9 +222,9 @@ class Case:
         is_given = first is not None and (first.op.kind == Kind.CONSTANT or first.is_given)
         return int(is_given and first is not None and first.row.elements == 1)
 
-    def makers(self, index: int = 0, steps: int = 5) -> list[str]:
-        """The types of the ops behind an input, the nearest first."""
-        return [case.op.type for case in self.chain(index, steps)]
+    def makers(self, index: int = 0, steps: int = 5) -> list[Kind]:
+        """The kinds of the ops behind an input, the nearest first."""
+        return [case.op.kind for case in self.chain(index, steps)]
 
     def readers(self, op: Op | None = None) -> list[Op]:
         """The ops of the graph that read this one's outputs, looking through ops that move."""
@@ -302,11 +310,6 @@ class Case:
         return [row for row in rows if self.program.ops[row.op].phase == self.op.phase]
 
     @cached_property
-    def library(self) -> str:
-        """What the user's file calls TensorFlow; "" when it does not import it under a name."""
-        return self.program.imported_as("tensorflow", self.frame) if self.frame else ""
-
-    @cached_property
     def is_written_by_user(self) -> bool:
         """Whether the user's own line asks for this op, and not a layer, a loss or an optimizer that the line calls."""
         op = self.forward if self.is_backward and self.forward is not None else self.op
@@ -317,14 +320,15 @@ class Case:
                 return False
         return False
 
-    def is_made_in(self, function: str) -> bool:
-        """Whether a function of a library with just this name made the op."""
+    def is_made_in(self, sign: re.Pattern[str]) -> bool:
+        """Whether a function of a library with such a name made the op."""
         frames = self.program.stack(self.op.stack)
-        return any(frame.function == function for frame in frames if not frame.is_user)
+        return any(sign.search(frame.function) for frame in frames if not frame.is_user)
 
-    def stack_has(self, part: str) -> bool:
-        """Whether the op was made by code of a file, or a function, with this in its name."""
-        return any(part in frame.file or part in frame.function for frame in self.program.stack(self.op.stack))
+    def stack_has(self, sign: re.Pattern[str]) -> bool:
+        """Whether the op was made by code of a file, or a function, with such a name."""
+        frames = self.program.stack(self.op.stack)
+        return any(sign.search(frame.file) or sign.search(frame.function) for frame in frames)
 
     # ---- values
 
