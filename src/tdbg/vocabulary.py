@@ -147,6 +147,10 @@ class Kind(Enum):
     EINSUM = "einsum"
     CONVOLVE = "convolve"  # image, filter
     DEPTHWISE_CONVOLVE = "depthwise_convolve"  # image, filter
+    # Computed by the runtime as one with what follows them in the program, such as a bias and an activation.
+    FUSED_MATMUL = "fused_matmul"  # a, b, ...
+    FUSED_CONVOLVE = "fused_convolve"  # image, filter, ...
+    FUSED_DEPTHWISE_CONVOLVE = "fused_depthwise_convolve"  # image, filter, ...
     DETERMINANT = "determinant"
     LOG_DETERMINANT = "log_determinant"
     INVERSE = "inverse"
@@ -223,6 +227,7 @@ class Kind(Enum):
     NEXT_ELEMENT = "next_element"  # of a data pipeline
     OPTIONAL_VALUE = "optional_value"  # out of an Optional
     DATASET = "dataset"  # in memory: what it is made of went in as its inputs
+    STAGE = "stage"  # of a data pipeline: a map, a shuffle, a batch
     ITERATOR = "iterator"
     RESTORE = "restore"  # out of a checkpoint
     PARSE_NUMBER = "parse_number"  # a text as a number
@@ -241,6 +246,7 @@ class Kind(Enum):
     ASSIGN_SLICE = "assign_slice"
     ASSIGN_ROWS = "assign_rows"  # variable, indices, values
     UPDATE = "update"  # an optimizer's whole step for one variable
+    ADAPTIVE_UPDATE = "adaptive_update"  # the same, where the gradient is squared for it: Adam, RMSprop, ...
 
     # ---- calls and loops
     CALL = "call"  # of a graph: its inputs are what that takes, its outputs what that gives
@@ -255,12 +261,14 @@ class Kind(Enum):
     SWITCH = "switch"  # x, condition
     PUSH = "push"  # on a stack that a loop's gradient takes from
     POP = "pop"
-    LIST_STACK = "list_stack"  # the elements of a list as one tensor
+    LIST_STACK = "list_stack"  # the elements of a list, or some of them, as one tensor: list, ...
     LIST_SET = "list_set"  # list, index, value
     LIST_GET = "list_get"  # list, index
     LIST_FROM = "list_from"  # x, shape
     ARRAY = "array"  # that a loop writes to
-    ARRAY_READ = "array_read"  # array, index, flow
+    ARRAY_READ = "array_read"  # some of its elements, or all: array, ..., flow
+    DEQUEUE = "dequeue"  # out of a queue
+    COMPOSITION = "composition"  # several ops as one, each on what the one before it gave
     PRINT = "print"
     ASSERT = "assert"
 
@@ -327,7 +335,7 @@ _DATA_INPUTS = {
     Kind.SLICE_GRADIENT: slice(4, None),
     Kind.SCATTER_INTO: _OUTER,
     Kind.LIST_SET: _OUTER,
-    Kind.ARRAY_READ: slice(2, None),
+    Kind.ARRAY_READ: slice(-1, None),
     Kind.CONVOLVE_GRADIENT: _BUT_FIRST,
     Kind.FILTER_GRADIENT: _OUTER,
     Kind.SHAPE_OF: _NONE,
@@ -349,10 +357,23 @@ ADDITIONS = frozenset((Kind.ADD, Kind.ADD_BIAS))
 DIVISIONS = frozenset((Kind.DIVIDE, Kind.XDIVY))
 SOFTMAXES = frozenset((Kind.SOFTMAX, Kind.LOG_SOFTMAX))
 PRODUCTS = frozenset((Kind.MATMUL, Kind.EINSUM, Kind.CONVOLVE, Kind.DEPTHWISE_CONVOLVE))  # with weights, mostly
+# What the runtime computed as one with what follows it -> what it begins with.
+FUSED = {
+    Kind.FUSED_MATMUL: Kind.MATMUL,
+    Kind.FUSED_CONVOLVE: Kind.CONVOLVE,
+    Kind.FUSED_DEPTHWISE_CONVOLVE: Kind.DEPTHWISE_CONVOLVE,
+}
 CROSS_ENTROPIES = frozenset((Kind.SOFTMAX_CROSS_ENTROPY, Kind.SPARSE_SOFTMAX_CROSS_ENTROPY))
 # Where data comes in while the program runs.
 PIPELINES = frozenset((Kind.NEXT_ELEMENT, Kind.OPTIONAL_VALUE))
 ENTRANCES = PIPELINES | {Kind.ARGUMENT}
+DATASETS = frozenset((Kind.DATASET, Kind.STAGE))
+# They hand out what was put into a list, or into what a loop writes to.
+OUT_OF_LISTS = frozenset((Kind.LIST_STACK, Kind.LIST_GET, Kind.POP, Kind.ARRAY_READ))
+# The same, and a variable, a queue or a pipeline; how it got there is not recorded.
+KEEPERS = ENTRANCES | OUT_OF_LISTS | {Kind.READ, Kind.DEQUEUE}
+# They write to a variable what their last input holds: in place of what was there, or of some of it, or added to it.
+ASSIGNMENTS = frozenset((Kind.ASSIGN, Kind.ASSIGN_ADD, Kind.ASSIGN_SUBTRACT, Kind.ASSIGN_SLICE, Kind.ASSIGN_ROWS))
 # What comes out of them is what the graphs give that they run. IF and CASE take their choice before the arguments.
 GRAPH_CALLS = frozenset((Kind.CALL, Kind.IF, Kind.CASE, Kind.WHILE))
 # They hand on what they are given, an infinity with it, and compute at most a sum or a product.

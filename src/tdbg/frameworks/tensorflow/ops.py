@@ -9,6 +9,20 @@ from tdbg.vocabulary import NO_ROLE, Kind, Role
 
 NAME = "tensorflow"
 
+_MATMULS = "MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3"
+_CONVOLUTIONS = "Conv2D Conv3D"
+_DEPTHWISE = "DepthwiseConv2dNative"
+
+
+def _by_onednn(names: str) -> str:
+    return " ".join(f"_{maker}{name}" for name in names.split() for maker in ("Mkl", "MklNative"))
+
+
+def _fused(names: str) -> str:
+    makers = ("Fused", "MklFused", "MklNativeFused")
+    return " ".join(f"_{maker}{name}" for name in names.split() for maker in makers)
+
+
 _KINDS: dict[Kind, str] = {
     Kind.ADD: "Add AddV2",
     Kind.ADD_N: "AddN AccumulateNV2",
@@ -121,10 +135,13 @@ _KINDS: dict[Kind, str] = {
         UnsortedSegmentMax UnsortedSegmentMin""",
     Kind.BATCH_NORM: "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3",
     Kind.POOL: "MaxPool MaxPoolV2 MaxPool3D AvgPool AvgPool3D",
-    Kind.MATMUL: "MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3",
-    Kind.EINSUM: "Einsum",
-    Kind.CONVOLVE: "Conv2D Conv3D",
-    Kind.DEPTHWISE_CONVOLVE: "DepthwiseConv2dNative",
+    Kind.MATMUL: f"{_MATMULS} {_by_onednn(_MATMULS)}",
+    Kind.EINSUM: f"Einsum {_by_onednn('Einsum')}",
+    Kind.CONVOLVE: f"{_CONVOLUTIONS} {_by_onednn(_CONVOLUTIONS)}",
+    Kind.DEPTHWISE_CONVOLVE: f"{_DEPTHWISE} {_by_onednn(_DEPTHWISE)}",
+    Kind.FUSED_MATMUL: _fused(_MATMULS),
+    Kind.FUSED_CONVOLVE: _fused(_CONVOLUTIONS),
+    Kind.FUSED_DEPTHWISE_CONVOLVE: _fused(_DEPTHWISE),
     Kind.DETERMINANT: "MatrixDeterminant",
     Kind.LOG_DETERMINANT: "LogMatrixDeterminant",
     Kind.INVERSE: "MatrixInverse",
@@ -230,19 +247,25 @@ _KINDS: dict[Kind, str] = {
     Kind.SWITCH: "Switch RefSwitch",
     Kind.PUSH: "StackPushV2 StackPush TensorListPushBack",
     Kind.POP: "StackPopV2 StackPop TensorListPopBack",
-    Kind.LIST_STACK: "TensorListStack",
+    Kind.LIST_STACK: "TensorListStack TensorListGather TensorListConcat TensorListConcatV2",
     Kind.LIST_SET: "TensorListSetItem",
     Kind.LIST_GET: "TensorListGetItem",
     Kind.LIST_FROM: "TensorListFromTensor",
     Kind.ARRAY: "TensorArray TensorArrayV2 TensorArrayV3 StackV2 Stack",
-    Kind.ARRAY_READ: "TensorArrayReadV3",
+    Kind.ARRAY_READ: """TensorArrayRead TensorArrayReadV2 TensorArrayReadV3 TensorArrayGather TensorArrayGatherV2
+        TensorArrayGatherV3 TensorArrayConcat TensorArrayConcatV2 TensorArrayConcatV3""",
+    Kind.DEQUEUE: """QueueDequeue QueueDequeueV2 QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo
+        QueueDequeueUpToV2""",
+    Kind.COMPOSITION: "_UnaryOpsComposition",
     Kind.PRINT: "Print PrintV2",
     Kind.ASSERT: "Assert",
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 
 # Functions of a graph are called by names such as __inference_train_step_123.
-_FUNCTION = re.compile(r"__(?:inference|forward|backward)_")
+_FUNCTION = re.compile(r"__(?:inference|forward|backward)_(?:(.*?)_\d+$)?")
+_STAGE = re.compile(r"Dataset(V\d+)?$")
+_ADAPTIVE = re.compile(r"(Resource)?(Sparse)?Apply(Adam|AdaMax|RMSProp|CenteredRMSProp|Adagrad|Adadelta|Ftrl)")
 _OPTIMIZERS = ("ResourceApply", "ResourceSparseApply", "Apply", "SparseApply")  # the last two write references
 # They run functions, but what goes in and comes out is not what those take and give.
 _OTHER_CALLS = frozenset(("MapDefun", "RemoteCall", "SymbolicGradient"))
@@ -286,6 +309,7 @@ _ROLES_OF_KIND: dict[Kind, Role] = {
     Kind.ASSIGN_SLICE: Role.WRITES_STATE,
     Kind.ASSIGN_ROWS: Role.WRITES_STATE,
     Kind.UPDATE: Role.WRITES_STATE,
+    Kind.ADAPTIVE_UPDATE: Role.WRITES_STATE,
     Kind.CALL: Role.CALLS,
     Kind.IF: Role.CALLS,
     Kind.CASE: Role.CALLS,
@@ -305,7 +329,9 @@ def kind_of(op_type: str) -> Kind:
     if kind is not None:
         return kind
     if op_type.startswith(_OPTIMIZERS):
-        return Kind.UPDATE
+        return Kind.ADAPTIVE_UPDATE if _ADAPTIVE.match(op_type) else Kind.UPDATE
+    if _STAGE.search(op_type):
+        return Kind.STAGE
     return Kind.CALL if _FUNCTION.match(op_type) else Kind.OTHER
 
 
@@ -318,6 +344,16 @@ def roles_of(op_type: str) -> Role:
         if op_type in names:
             roles |= role
     return roles
+
+
+@lru_cache(maxsize=4096)
+def function_of(op_type: str) -> str:
+    found = _FUNCTION.match(op_type)
+    return (found[1] if found else None) or ""
+
+
+def variable_of(name: str) -> str:
+    return name.removesuffix("/resource")
 
 
 def in_words(op_type: str) -> tuple[str, list[str], str]:

@@ -1,14 +1,14 @@
-"""The bad rows of one process in; which op read each and gave good values, and whether that made it any better, out."""
+"""Finds the op behind which bad values were gone, and tells whether that made them any better."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from tdbg.op_types import HEAL, ONLY_MOVE, SPARE_NAN, takes_values
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Row, Rows
 from tdbg.query.verdict.bad_rows import eager_readers
+from tdbg.vocabulary import HEAL, ONLY_MOVE, SPARE_NAN, takes_values
 
 
 class Healing:
@@ -26,7 +26,7 @@ class Healing:
         return next((reader for reader in readers if (reader.number, row.execution) in self._ran), None)
 
     def is_swallowed(self, row: Row, children: Mapping[int, Sequence[Row]]) -> bool:
-        """Whether NaN, of a variable, went on until an ArgMax, a comparison or a ReLU behind which nothing is to be
+        """Whether NaN, of a variable, went on until an argmax, a comparison or a ReLU behind which nothing is to be
         seen of it. A program that asks for NaN, chooses, or takes other elements means it to be there."""
         if row.nan == 0 or self._program.ops[row.op].graph < 0:
             return False
@@ -50,7 +50,7 @@ class Healing:
     def _spared(self) -> set[int]:
         """Ops whose NaN the program asks for, or leaves out."""
         asking = SPARE_NAN | ONLY_MOVE
-        return {number for number, ops in self._nearest.items() if any(one.type in asking for one in ops)}
+        return {number for number, ops in self._nearest.items() if any(one.kind in asking for one in ops)}
 
     @cached_property
     def _nearest(self) -> dict[int, list[Op]]:
@@ -63,7 +63,7 @@ class Healing:
                     if reader.number in seen:
                         continue
                     seen.add(reader.number)
-                    if takes_values(reader.type):
+                    if takes_values(reader.kind):
                         nearest.append(reader)
                         waiting += [] if reader.observed else [reader.number]
             found[number] = nearest
@@ -74,7 +74,7 @@ class Healing:
         """Eager tensors with an infinity, and an eager op that took each and can make a number of it."""
         tensors = [row.tensor for row in self._known if row.tensor >= 0 and row.nan == 0]
         readers = eager_readers(self._rows, self._program, self._process, tensors)
-        return {tensor: op for tensor, op in readers if op.type in HEAL}
+        return {tensor: op for tensor, op in readers if op.kind in HEAL}
 
     @cached_property
     def _ran(self) -> set[tuple[int, int]]:

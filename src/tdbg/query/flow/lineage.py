@@ -1,4 +1,4 @@
-"""A tensor event in, the events that its value came from out: through graphs, calls, loops and eager code.
+"""Follows a tensor back to those that its value came from: through graphs, calls, loops and eager code.
 
 Ops that only move values have no rows of their own; they are looked through.
 """
@@ -14,13 +14,8 @@ from tdbg.model import Flag
 from tdbg.query.flow.loops import Way, carried, follow, is_pop, popped, seen
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Row, Rows
-from tdbg.vocabulary import Kind
+from tdbg.vocabulary import ASSIGNMENTS, DATASETS, GRAPH_CALLS, PIPELINES, Kind
 
-_WRITES = (
-    Kind.ASSIGN,
-    "ResourceScatter",
-)  # the value is the last input; but AssignVariableOp they change what was there
-_FROM_PIPELINE = (Kind.NEXT_ELEMENT, Kind.OPTIONAL_VALUE)
 _MOST_WRITERS = 64  # calls that are looked through for the last one that wrote a variable
 
 
@@ -57,10 +52,9 @@ class Lineage:
                 self._tensors_of[op.graph, row.execution].add((row.op, row.slot))
             if row.is_input and op.graph < 0:
                 self._by_execution[row.execution].append(row)
-            is_proven = row.execution < 0 and bool(
-                row.flags & Flag.ORIGIN
-            )  # a dataset's function: its arguments have no rows
-            if is_proven or (row.is_input and op.type.endswith("Dataset")):
+            # A dataset's function is proven to have made it: its arguments have no rows.
+            is_proven = row.execution < 0 and bool(row.flags & Flag.ORIGIN)
+            if is_proven or (row.is_input and op.kind in DATASETS):
                 self._pipeline.append(row)
         self._calls: dict[int, tuple[int, list[int]]] = {}
         self._results: dict[int, Row | None] = {}
@@ -71,16 +65,14 @@ class Lineage:
     def parents(self, row: Row) -> list[Row]:
         """The known rows that the op of this row read."""
         op = self._program.ops[row.op]
-        if op.graph >= 0 and op.type.startswith(
-            Kind.ARGUMENT,
-        ):
+        if op.graph >= 0 and op.kind == Kind.ARGUMENT:
             return self._of_argument(op, row)
         if op.graph < 0 and not row.is_input and row.execution in self._within:
             # What a call gave back, looked at outside of it: it came from within, more than that is not always told.
             return self._within[row.execution]
         if op.kind == Kind.READ:
             return self._written(op, row)
-        if op.graph < 0 and op.type.startswith(_FROM_PIPELINE):
+        if op.graph < 0 and op.kind in PIPELINES:
             packed = self._of_call(row) if op.kind == Kind.OPTIONAL_VALUE else None
             return self._of_pipeline(row) if packed is None else packed
         found = []
@@ -89,7 +81,7 @@ class Lineage:
                 found.append(made)
             elif maker.kind == Kind.READ and maker.graph >= 0:  # a read that has no row: look at what was written
                 found += self._written(maker, row)
-        if op.type.startswith(_FROM_PIPELINE):
+        if op.kind in PIPELINES:
             found += self._of_pipeline(row)
         return found
 
@@ -121,13 +113,7 @@ class Lineage:
     def real_maker(self, maker: Op, row: Row | None) -> tuple[Op, Row | None]:
         """Looks through function arguments to the op that made the value that was passed."""
         visited: set[int] = set()
-        while (
-            row is not None
-            and maker.type.startswith(
-                Kind.ARGUMENT,
-            )
-            and row.seq not in visited
-        ):
+        while row is not None and maker.kind == Kind.ARGUMENT and row.seq not in visited:
             visited.add(row.seq)
             passed = self.parents(row)
             if not passed:
@@ -143,13 +129,7 @@ class Lineage:
         if op is None or (number, slot) in visited:
             return
         visited.add((number, slot))
-        if (
-            op.observed
-            or op.kind == Kind.CONSTANT
-            or op.type.startswith(
-                Kind.ARGUMENT,
-            )
-        ):
+        if op.observed or op.kind in (Kind.CONSTANT, Kind.ARGUMENT):
             yield Source(number, slot, execution if op.observed or op.kind != Kind.CONSTANT else -1, way)
             return
         inner = self._results_of(op, slot)
@@ -199,8 +179,9 @@ class Lineage:
             names = {name: f.graph for name, f in self._program.functions_by_name.items()}
             found = {}
             for number, text in self._rows.query(
-                f"SELECT op, attributes FROM ops WHERE process = {self._process} AND (type LIKE '%PartitionedCall' "
-                "OR type LIKE '%If' OR type LIKE '%While' OR type LIKE '%Case')"
+                f"SELECT op, attributes FROM ops WHERE process = {self._process} AND graph >= 0 AND kind IN "
+                "(SELECT unnest(?))",
+                [[kind.value for kind in GRAPH_CALLS]],
             ):
                 found[number] = [graph for name, graph in names.items() if f'"{name}"' in text]
             self._callee_cache = found
@@ -259,7 +240,7 @@ class Lineage:
                 written, is_whole = self._writes_in(graph, ((arguments[at], 0),), execution, None)
             else:
                 op = self._program.ops.get(number)
-                if op is None or not op.type.startswith(_WRITES) or tensors[0] != handle:
+                if op is None or op.kind not in ASSIGNMENTS or tensors[0] != handle:
                     continue
                 made = [self._by_tensor.get(tensor) or self._of_result(tensor) for tensor in tensors[-1:]]
                 written = [one for one in made if one is not None] or self._by_execution.get(execution, [])
@@ -288,7 +269,7 @@ class Lineage:
     def _writers(self) -> dict[int, list[Op]]:
         found: dict[int, list[Op]] = defaultdict(list)
         for op in self._program.ops.values():
-            if op.graph >= 0 and op.type.startswith(_WRITES) and len(op.inputs) > 1:
+            if op.graph >= 0 and op.kind in ASSIGNMENTS and len(op.inputs) > 1:
                 found[op.graph].append(op)
         return found
 
@@ -354,24 +335,12 @@ class Lineage:
             if op.graph not in callees or at >= len(call.inputs):
                 continue
             passed, iteration = call.inputs[at], None
-            if (
-                call.type.endswith(
-                    Kind.WHILE,
-                )
-                and row.iteration > 0
-                and at < len(function.results)
-            ):
+            if call.kind == Kind.WHILE and row.iteration > 0 and at < len(function.results):
                 passed, iteration = function.results[at], row.iteration - 1  # what the iteration before gave
             for source in self._behind(passed[0], passed[1], row.execution, set()):
                 found = self._seen_by(source, row, iteration)
                 # Imported loops do not tell what an iteration hands to the next: then only the first got this value.
-                if found is not None and (
-                    not call.type.endswith(
-                        Kind.WHILE,
-                    )
-                    or function.results
-                    or found.looks_like(row)
-                ):
+                if found is not None and (call.kind != Kind.WHILE or function.results or found.looks_like(row)):
                     rows.append(found)
         return rows
 

@@ -1,4 +1,4 @@
-"""The ops that TensorFlow 1's loops are made of in; how the iteration of what was read relates to the reader's out.
+"""Tells how the iteration of what an op read relates to the op's own, in loops that are made of ops.
 
 A loop's variable is a Merge of what entered and what the iteration before handed on. Gradients of loops read what the
 forward loop put on a stack, in the opposite order.
@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from tdbg.op_types import data_inputs
 from tdbg.query.trace.program import Op
 from tdbg.query.trace.rows import Row
-from tdbg.vocabulary import Kind
-
-_POPS = (Kind.POP,)
+from tdbg.vocabulary import Kind, data_inputs
 
 
 class Way(IntEnum):
@@ -39,7 +36,7 @@ def follow(way: Way, op: Op, maker: Op | None) -> Way:
 
 def carried(op: Op) -> tuple[tuple[int, int], ...]:
     """The inputs whose value an op can hand on: of a Switch not the one that says where to."""
-    return tuple(one for _, one in data_inputs(op.type, op.inputs))
+    return tuple(one for _, one in data_inputs(op.kind, op.inputs))
 
 
 def seen(rows: Sequence[Row], way: Way, row: Row) -> Row | None:
@@ -53,7 +50,7 @@ def seen(rows: Sequence[Row], way: Way, row: Row) -> Row | None:
 
 
 def is_pop(op: Op) -> bool:
-    return op.type.startswith(_POPS)
+    return op.kind == Kind.POP
 
 
 def popped(rows: Sequence[Row], row: Row) -> Row | None:

@@ -1,4 +1,4 @@
-"""An op in; the op with its inputs, outputs and consumers, each with its health, out."""
+"""Tells what is around an op: its inputs, outputs and consumers, each with its health."""
 
 from __future__ import annotations
 

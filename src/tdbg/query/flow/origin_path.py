@@ -1,5 +1,5 @@
-"""One tensor event in; the way its value came out: each op on it with its line, back to where bad values began, or,
-of a value that is good, to what entered the program."""
+"""Tells the way that a value came: each op on it with its line, back to where bad values began, or, of a good value, to
+what entered the program."""
 
 from __future__ import annotations
 
@@ -131,8 +131,6 @@ def _end_of_good(case: Case) -> str:
         return f"the variable {case.program.variable_of(case.op)}"
     if case.op.kind == Kind.CONSTANT:
         return "a constant of the program"
-    if case.row.is_input or case.op.type.startswith(
-        Kind.ARGUMENT,
-    ):
+    if case.row.is_input or case.op.kind == Kind.ARGUMENT:
         return "came into the program"
     return "its inputs:" if case.inputs else "nothing before it was recorded"

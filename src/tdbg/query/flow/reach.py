@@ -1,4 +1,4 @@
-"""The origin of bad values in, how far they spread out: the loss, the gradients, the weights."""
+"""Finds how far bad values spread from where they began: to the loss, the gradients, the weights."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Reach:
     is_trained: bool  # whether weights and state could be told apart
     last_step: int
     order: tuple[str, ...] = ("loss", "gradients", "weights")  # in which they went bad
+    reads: tuple[str, ...] = ()  # native types of the ops that read those variables
 
     def as_text(self) -> str:
         parts = {}
@@ -45,7 +46,8 @@ class Reach:
         return " → ".join(parts[name] for name in self.order if name in parts)
 
     def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__} | {"order": list(self.order)}
+        told = {name: getattr(self, name) for name in self.__slots__ if name != "reads"}
+        return told | {"order": list(self.order)}
 
 
 NOWHERE = Reach(1, False, 0, 0, 0, 0, 0, False, 0, ())
@@ -56,6 +58,7 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
     bad = f"seq >= {origin.seq} AND {rows.is_bad(process)}"
     per_op = rows.query(f"SELECT op, min(step), min(elements), min(seq) FROM tensors WHERE {bad} GROUP BY op")
     variables: dict[str, int] = {}
+    types: set[str] = set()
     gradients, loss = 0, False
     losses = find_losses(rows, program, process)
     loss_ops = {op for one in losses for op in one.ops}
@@ -69,6 +72,7 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
         part = None
         if op.kind == Kind.READ:
             part = "weights"
+            types.add(op.type)
             name = _variable(program, number)
             variables[name] = min(step, variables.get(name, step))
         elif op.phase == Phase.BACKWARD:
@@ -94,6 +98,7 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
         bool(trained),
         max(variables.values(), default=origin.step),
         _order(firsts),
+        tuple(sorted(types)),
     )
 
 

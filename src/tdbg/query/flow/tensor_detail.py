@@ -1,4 +1,4 @@
-"""One tensor event in; where its value came from and where it went, as events, out."""
+"""Tells where the value of one tensor came from and where it went, as events."""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ import numpy as np
 from tdbg.errors import TdbgError
 from tdbg.nearest import did_you_mean
 from tdbg.plain_text import all_plain
-from tdbg.query.trace.program import PARTS, function_name
+from tdbg.query.trace.fused import Part, fused
+from tdbg.query.trace.program import function_name
 from tdbg.store.plain_files import json_object
 from tdbg.store.reader import Trace
 
@@ -71,12 +72,12 @@ class Ops:
         return np.where((numbers >= 0) & (numbers < self.size - 1), numbers, -1)
 
     @cached_property
-    def stands_for(self) -> dict[int, list[tuple[str, str]]]:
+    def stands_for(self) -> dict[int, list[Part]]:
         """By place: names and types of the user's ops that an op of the runtime stands for, its own first."""
         found = {}
         for place, text in enumerate(self.attributes):
             if '"_stands_for"' in text:
-                parts = PARTS.findall(str(parsed(text).get("_stands_for", "")))
+                parts = fused(parsed(text)).parts
                 if parts:
                     found[place] = parts
         return found
@@ -158,8 +159,8 @@ class Ops:
         kind = self.types[place]
         own = [kind] if kind[:1] != "_" else [kind, _RUNTIME_TYPE.sub("", kind)]
         parts = self.stands_for.get(place, ())
-        by = parsed(self.attributes[place]).get("_computed_by") if parts else None
-        return own + [part for _, part in parts] + ([str(by)] if by else [])
+        by = fused(parsed(self.attributes[place])).computed_by if parts else ""
+        return own + [part for _, part in parts] + ([by] if by else [])
 
     # ---- names that are typed
 

@@ -1,51 +1,25 @@
-"""One process's interned tables in; its ops, functions, stacks and source lines, by number, out."""
+"""Knows what one process of a trace ran: its ops, functions, stacks and source lines."""
 
 from __future__ import annotations
 
 import ast
 import os
-import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from tdbg.frames import is_own_file
+from tdbg.frameworks import dialect_of
+from tdbg.frameworks.contract import Dialect
 from tdbg.model import Frame, Phase
 from tdbg.query.trace import earlier as earlier  # completes the ops of older traces
 from tdbg.query.trace.definitions import Definitions, definitions
+from tdbg.query.trace.fused import fused_in, may_be_fused
+from tdbg.query.trace.op import Function, Op, function_name, variable_name
 from tdbg.store.reader import Trace
-from tdbg.vocabulary import NO_ROLE, Kind, Role
+from tdbg.vocabulary import Kind, Role
 
-PARTS = re.compile(r"([^\s,]+) \((\w+)\)")  # of the attribute _stands_for, names and types: the last op first
-
-
-@dataclass(frozen=True, slots=True)
-class Op:
-    """One op of a graph, or one eager op at one place of the program (graph -1)."""
-
-    number: int
-    graph: int
-    name: str
-    type: str  # its name in the framework, for display
-    inputs: tuple[tuple[int, int], ...]  # (op, slot)
-    stack: int
-    phase: Phase
-    forward: int
-    observed: bool
-    kind: Kind = Kind.OTHER
-    roles: Role = NO_ROLE
-    framework: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A callable graph: the ops that are its arguments, the tensors that are its results."""
-
-    name: str
-    graph: int
-    arguments: tuple[int, ...]
-    results: tuple[tuple[int, int], ...]
+__all__ = ["Function", "Op", "Program", "function_name", "joined", "short_path", "variable_name"]
 
 
 class _Ops(dict[int, Op]):
@@ -82,17 +56,16 @@ class Program:
         for at, (number, kind, ops) in enumerate(
             zip(columns["op"], columns["kind"], columns["input_ops"], strict=True)
         ):
+            graph = columns["graph"][at]
             inputs = tuple(zip(ops, columns["input_slots"][at], strict=True))
-            if not inputs and kinds[kind] == Kind.READ:  # a variable that is its own handle
+            if not inputs and graph >= 0 and kinds[kind] == Kind.READ:  # a variable that is its own handle
                 inputs = ((number, 0),)
             found[number] = Op(
                 number,
-                columns["graph"][at],
+                graph,
                 columns["name"][at],
                 columns["type"][at],
-                ((number, 0),)
-                if kinds[kind] == Kind.READ and not inputs
-                else inputs,  # a variable that is its own handle
+                inputs,
                 columns["stack"][at],
                 phases[columns["phase"][at]],
                 columns["forward"][at],
@@ -104,6 +77,11 @@ class Program:
         return found
 
     @cached_property
+    def dialects(self) -> tuple[Dialect, ...]:
+        """How the frameworks say things whose ops the process ran."""
+        return tuple(dialect_of(name) for name in sorted({op.framework for op in self.ops.values()}))
+
+    @cached_property
     def wholes(self) -> dict[int, int]:
         """The op that computed another of the same graph as a part of itself, by the part's number: parts have no rows.
         Their values cannot be seen, and lineage looks through them."""
@@ -112,8 +90,8 @@ class Program:
         by_name = dict(zip(places, columns["op"], strict=True))
         found = {}
         for op, graph, text in zip(columns["op"], columns["graph"], columns["attributes"], strict=True):
-            if '"_computed_by"' in text:
-                parts = (by_name.get((graph, name), op) for name, _ in PARTS.findall(text.replace('"', " ")))
+            if may_be_fused(text):
+                parts = (by_name.get((graph, part.name), op) for part in fused_in(text).parts)
                 found.update({part: op for part in parts if part != op})
         return found
 
@@ -172,9 +150,12 @@ class Program:
             self._own[file] = file.startswith("<frozen ") or is_own_file(file)
         return self._own[file]
 
-    def has_frame(self, part: str) -> bool:
-        """Whether any code of a file with this in its path ran."""
-        return any(part in frame.file for frame in self._frames.values())
+    @cached_property
+    def scales_loss(self) -> bool:
+        """Whether code ran that multiplies losses, and skips the steps in which that makes a gradient overflow."""
+        return any(
+            dialect.signs.loss_scaler.search(frame.file) for dialect in self.dialects for frame in self._frames.values()
+        )
 
     def user_frame(self, op: Op) -> Frame | None:
         """The user's line behind an op; for a backward op, the line of the forward op that it differentiates."""
@@ -246,15 +227,15 @@ class Program:
     def definitions(self, frame: Frame) -> Definitions:
         """The names that stand for one expression each in the statement around a line."""
         tree = self._tree(frame.file)
-        return definitions(tree, self.statement_lines(frame)[0]) if tree is not None else {}
+        repeatable = frozenset().union(*(dialect.repeatable for dialect in self.dialects))
+        return definitions(tree, self.statement_lines(frame)[0], repeatable) if tree is not None else {}
 
-    def imported_as(self, module: str, frame: Frame) -> str:
-        """The name under which a file imports a module, ``tf`` for tensorflow; "" when it does not."""
+    def imported_as(self, dialect: Dialect, frame: Frame) -> str:
+        """The name under which a file imports a framework, ``tf`` for tensorflow; "" when it does not."""
         tree = self._tree(frame.file)
         nodes = ast.walk(tree) if tree is not None else ()
-        names = module, f"{module}.compat.v1", f"{module}.compat.v2"
         imports = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-        return next((alias.asname or alias.name for alias in imports if alias.name in names), "")
+        return next((alias.asname or alias.name for alias in imports if alias.name in dialect.modules), "")
 
     @cached_property
     def readers(self) -> dict[int, list[Op]]:
@@ -281,22 +262,12 @@ class Program:
     def input_name(self, op: Op, at: int) -> str:
         """The name of the op, or of the variable, that an input comes from; "" when there is none."""
         maker = self.ops.get(op.inputs[at][0]) if at < len(op.inputs) else None
-        return maker.name.removesuffix("/resource") if maker is not None else ""
+        return variable_name(maker.name, maker.framework) if maker is not None else ""
 
     def variable_of(self, op: Op) -> str:
         """The name of the variable that an op reads or writes, as well as the graph tells it."""
-        if op.inputs and op.inputs[0][0] in self.ops:
-            return self.ops[op.inputs[0][0]].name.removesuffix("/resource")
-        return op.name
-
-
-RUNTIME_NAME = re.compile(r"^__(?:inference|forward|backward)_(.*?)_\d+$")
-
-
-def function_name(op_type: str) -> str:
-    """``train_step`` for TensorFlow's ``__inference_train_step_123``; other op types as they are."""
-    match = RUNTIME_NAME.match(op_type)
-    return match[1] if match else op_type
+        holder = self.ops.get(op.inputs[0][0]) if op.inputs else None
+        return variable_name(holder.name, holder.framework) if holder is not None else op.name
 
 
 def short_path(file: str) -> str:

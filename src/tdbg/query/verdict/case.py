@@ -1,11 +1,10 @@
-"""The row where trouble began in; the case out: the op, its inputs as they were, and where they came from.
+"""Gathers what is known of the place where trouble began: the op, its inputs as they were, and where they came from.
 
 A case is what the rules for causes look at.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -13,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from tdbg.errors import TdbgError
+from tdbg.frameworks import dialect_of
+from tdbg.frameworks.contract import Dialect
 from tdbg.model import DType, Flag, Phase
 from tdbg.query.flow.lineage import Lineage
 from tdbg.query.trace.coverage import is_filtered
@@ -20,17 +21,10 @@ from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Row, Rows
 from tdbg.query.verdict.input_facts import InputFact
 from tdbg.store.reader import Trace
-from tdbg.vocabulary import Kind
+from tdbg.vocabulary import ENTRANCES, Kind, Role
 
-_MOVE = (Kind.IDENTITY, Kind.RESHAPE, Kind.TRANSPOSE, Kind.EXPAND_DIMS, Kind.SQUEEZE, Kind.STOP_GRADIENT)
 _OF_TWO = (Kind.SUBTRACT, Kind.MULTIPLY, Kind.ADD, Kind.DIVIDE, Kind.MAXIMUM, Kind.MINIMUM)
-_NOT_COMPUTED = (Kind.CONSTANT, Kind.ARGUMENT, Kind.READ, Kind.ITERATOR, "Optional", Kind.VARIABLE)
-_CALLS = (Kind.CALL, Kind.IF, Kind.WHILE, Kind.CASE)
-# Files of libraries that compute something larger than the one op that their caller named.
-_LIBRARIES = tuple(
-    f"{os.sep}{part}{os.sep}".replace("/", os.sep)
-    for part in ("keras/src/layers", "keras/src/losses", "keras/src/optimizers", "keras/src/trainers", "tf_keras")
-)
+_NOT_COMPUTED = ENTRANCES | {Kind.CONSTANT, Kind.READ, Kind.ITERATOR, Kind.VARIABLE}
 _LARGEST_SHOWN = 1 << 24  # elements that are searched for the one that went wrong
 
 
@@ -59,6 +53,11 @@ class Case:
             f"SELECT attributes FROM ops WHERE process = {self._process} AND op = ?", [self.op.number]
         )
         return str(found[0][0]) if found else "{}"
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the users of the op's framework say things."""
+        return dialect_of(self.op.framework)
 
     @property
     def is_backward(self) -> bool:
@@ -125,9 +124,9 @@ class Case:
         if not self.is_filtered or self.op.graph < 0 or index >= len(self.op.inputs):
             return None
         op = self.program.ops.get(self.op.inputs[index][0])
-        while op is not None and op.kind in _MOVE and op.inputs:
+        while op is not None and Role.MOVES in op.roles and op.inputs:
             op = self.program.ops.get(op.inputs[0][0])
-        if op is None or op.observed or op.type.startswith(_NOT_COMPUTED) or op.type.endswith(_CALLS):
+        if op is None or op.observed or op.kind in _NOT_COMPUTED or Role.CALLS in op.roles:
             return None
         return op
 
@@ -203,7 +202,7 @@ class Case:
         case: Case | None = self.made_by.get(index)
         while case is not None and steps > 0:
             steps -= 1
-            if case.op.kind not in _MOVE:
+            if Role.MOVES not in case.op.roles:
                 yield case
             case = case.made_by.get(case.carried)
 
@@ -214,9 +213,9 @@ class Case:
         is_given = first is not None and (first.op.kind == Kind.CONSTANT or first.is_given)
         return int(is_given and first is not None and first.row.elements == 1)
 
-    def makers(self, index: int = 0, steps: int = 5) -> list[str]:
-        """The types of the ops behind an input, the nearest first."""
-        return [case.op.type for case in self.chain(index, steps)]
+    def makers(self, index: int = 0, steps: int = 5) -> list[Kind]:
+        """The kinds of the ops behind an input, the nearest first."""
+        return [case.op.kind for case in self.chain(index, steps)]
 
     def readers(self, op: Op | None = None) -> list[Op]:
         """The ops of the graph that read this one's outputs, looking through ops that move."""
@@ -226,7 +225,7 @@ class Case:
             for reader in self.program.readers.get(waiting.pop(), ()):
                 if reader.number not in seen:
                     seen.add(reader.number)
-                    if not reader.observed and (reader.kind in _MOVE or reader.number in self.program.wholes):
+                    if not reader.observed and (Role.MOVES in reader.roles or reader.number in self.program.wholes):
                         waiting.append(reader.number)
                     else:
                         found.append(reader)
@@ -303,8 +302,8 @@ class Case:
 
     @cached_property
     def library(self) -> str:
-        """What the user's file calls TensorFlow; "" when it does not import it under a name."""
-        return self.program.imported_as("tensorflow", self.frame) if self.frame else ""
+        """What the user's file calls the framework; "" when it does not import it under a name."""
+        return self.program.imported_as(self.dialect, self.frame) if self.frame else ""
 
     @cached_property
     def is_written_by_user(self) -> bool:
@@ -313,7 +312,7 @@ class Case:
         for frame in self.program.stack(op.stack):
             if frame.is_user:
                 return True
-            if any(part in frame.file for part in _LIBRARIES):
+            if self.dialect.signs.larger_than_op.search(frame.file):
                 return False
         return False
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from tdbg.frameworks import dialect_of
 from tdbg.model import DType, Phase
 from tdbg.query.trace.program import Op, Program, short_path
 from tdbg.query.trace.rows import Rows
@@ -73,8 +74,8 @@ def note_on_constants(rows: Rows, program: Program, process: int, rewritten: Col
 
 def _constants(rows: Rows, process: int) -> dict[int, tuple[DType, float]]:
     """By op: the type, and the power of ten of the largest element."""
-    sql = f"SELECT op, output_dtypes[1] FROM ops WHERE process = {process} AND type = 'Const' AND graph >= 0"
-    dtypes = {op: DType(number) for op, number in rows.query(sql) if number in set(_RANGE)}
+    sql = f"SELECT op, output_dtypes[1] FROM ops WHERE process = {process} AND kind = ? AND graph >= 0"
+    dtypes = {op: DType(number) for op, number in rows.query(sql, [Kind.CONSTANT.value]) if number in set(_RANGE)}
     columns = (rows.ops[name].to_pylist() for name in ("process", "op", "min", "max"))
     found = {}
     for of, op, least, most in zip(*columns, strict=True):
@@ -89,7 +90,8 @@ def _text(program: Program, product: _Product) -> str:
     lines = list(dict.fromkeys(f"{short_path(frame.file)}:{frame.line}" for frame in frames if frame is not None))
     where = f" of {' and '.join(lines)}" if lines else ""
     size = "more" if product.power > 0 else "less"
+    framework = next(dialect_of(op.framework).title for op in product.ops.values())
     return (
-        f"without tdbg TensorFlow may multiply the constants{where} first, which gives {size} than "
+        f"without tdbg {framework} may multiply the constants{where} first, which gives {size} than "
         f"{min(product.dtypes).label} can hold; if only the plain program goes wrong, record with tdbg run --exact"
     )

@@ -1,4 +1,4 @@
-"""The bad rows of one process in; where trouble began, what was carried on from there, and what did no harm, out."""
+"""Finds where trouble began among the bad values of a process, what was carried on from there, and what did no harm."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ from collections import defaultdict, deque
 from functools import cached_property
 
 from tdbg.model import Phase
-from tdbg.op_types import HAND_ON, ONLY_MOVE, SOFTMAX
 from tdbg.query.flow.healing import Healing
 from tdbg.query.flow.lineage import Lineage
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Row, Rows
 from tdbg.query.verdict.bad_rows import beside, first_rows
-from tdbg.query.verdict.harmless import ENTRANCES, Harmless, reason_of
-from tdbg.vocabulary import Kind
+from tdbg.query.verdict.harmless import HELD, Harmless, reason_of
+from tdbg.vocabulary import DATASETS, ENTRANCES, HAND_ON, KEEPERS, ONLY_MOVE, SOFTMAXES, Kind
 
 _RANK = {Phase.BACKWARD: 1, Phase.UPDATE: 2}
-_GIVEN = (Kind.ARGUMENT, Kind.ITERATOR, "Optional", Kind.PYTHON, Kind.PYTHON)
-# They hand out what was put into a variable, a list, a queue or an iterator before; how it got there is not recorded.
-_KEEPERS = (
-    Kind.READ, Kind.READ, Kind.ARGUMENT, Kind.ITERATOR, "Optional", "TensorList", Kind.ARRAY, "Queue", Kind.ARRAY,
-)  # fmt: skip
+_GIVEN = ENTRANCES | {Kind.PYTHON}
 
 
 class Trouble:
@@ -46,11 +41,11 @@ class Trouble:
         parents = self._read_bad(row)
         if not row.nan:
             return parents
-        if self._program.ops[row.op].kind in (Kind.SELECT,):  # it chose what is computed, as far as one can say
+        if self._program.ops[row.op].kind == Kind.SELECT:  # it chose what is computed, as far as one can say
             parents = [one for one in parents if self._program.ops[one.op].kind != Kind.CONSTANT] or parents
         # A NaN made from a constant's infinity begins here: the constant (a mask's -inf) is innocent. So is a mask that
         # was given beside what was NaN already.
-        is_mask = self._program.ops[row.op].type in SOFTMAX or any(parent.nan for parent in parents)
+        is_mask = self._program.ops[row.op].kind in SOFTMAXES or any(parent.nan for parent in parents)
         return [
             parent
             for parent in parents
@@ -87,9 +82,9 @@ class Trouble:
             return True
         parents = self._read_bad(row)
         if not parents:
-            is_given = row.is_input or op.type.startswith(_GIVEN)
+            is_given = row.is_input or op.kind in _GIVEN
             return for_softmax and is_given and not row.pos_inf
-        return op.type in HAND_ON and all(self._is_fill(parent, for_softmax, depth - 1) for parent in parents)
+        return op.kind in HAND_ON and all(self._is_fill(parent, for_softmax, depth - 1) for parent in parents)
 
     @cached_property
     def _carriers(self) -> set[tuple[int, int]]:
@@ -121,9 +116,9 @@ class Trouble:
             return not self._scales_loss
         if self._children.get(row.seq) or self.healed_by(row) is not None:  # what came of it is looked at in its turn
             return op.kind == Kind.READ and self._healing.is_swallowed(row, self._children)
-        if row.is_input and op.type.endswith("Dataset"):
+        if row.is_input and op.kind in DATASETS:
             return False  # a pipeline may leave bad records out; those that come through are looked at where they do
-        is_given = op.type in ENTRANCES or row.is_input
+        is_given = op.kind in HELD or row.is_input
         return row.nan != 0 or (row.elements == 1 and not is_given) or self._is_spoilt(row, op)
 
     def _is_spoilt(self, row: Row, op: Op) -> bool:
@@ -143,7 +138,7 @@ class Trouble:
     @cached_property
     def _scales_loss(self) -> bool:
         """A loss-scaling optimizer, whose infinite gradients are skipped by design, and no variable that went bad."""
-        if not self._program.has_frame("loss_scale_optimizer"):
+        if not self._program.scales_loss:
             return False
         spoilt = [row for row in self._firsts if self._program.ops[row.op].kind == Kind.READ and row.step > 0]
         forward = [row for row in self._firsts if self._program.ops[row.op].phase == Phase.FORWARD and row.nan != 0]
@@ -221,7 +216,7 @@ class Trouble:
 
     def _distinct(self, roots: list[Row]) -> list[Row]:
         # What only hands on did not begin here, though what it was given has no row.
-        roots = [row for row in roots if self._program.ops[row.op].type not in ONLY_MOVE] or roots
+        roots = [row for row in roots if self._program.ops[row.op].kind not in ONLY_MOVE] or roots
         made = [(row.step, row.seq) for row in roots if not self._is_kept(row)]
         began = min(made) if made else min(((row.step, row.seq) for row in roots), default=(0, 0))
         kept: list[Row] = []
@@ -238,7 +233,7 @@ class Trouble:
 
     def _is_kept(self, row: Row) -> bool:
         """Out of something that the program keeps: it may have gone bad long before it was looked at."""
-        return row.is_input or self._program.ops[row.op].type.startswith(_KEEPERS)
+        return row.is_input or self._program.ops[row.op].kind in KEEPERS
 
     def _is_carried(self, row: Row, op: Op, earlier: list[Row], began: tuple[int, int]) -> bool:
         """Bad through what the program keeps from step to step, after trouble that was found already."""

@@ -1,4 +1,4 @@
-"""A trace in, the verdict out: every place where bad values began, why, how far they spread, and what did no harm."""
+"""Gives the verdict on a trace: every place where bad values began, why, how far they spread, and what did no harm."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from tdbg.model import Frame, Phase
 from tdbg.query.causes import Cause, find_cause
-from tdbg.query.flow.call_sites import began_inside, function_name, is_variable_after_call
+from tdbg.query.flow.call_sites import began_inside, is_variable_after_call
 from tdbg.query.flow.compositions import unfold
 from tdbg.query.flow.reach import NOWHERE, Reach, find_reach
 from tdbg.query.rules import Alert, Health, find_health
@@ -26,7 +26,7 @@ from tdbg.vocabulary import Kind
 NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
 _MOST_ORIGINS = 8
 _HIDDEN = ("where_trap", "clip_after_bad_op")  # bad in the forward pass, where something took it away again
-_OUTSIDE = (Kind.PYTHON, Kind.RESTORE)  # values that TensorFlow did not compute
+_OUTSIDE = (Kind.PYTHON, Kind.RESTORE)  # values that no op computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +61,8 @@ class Origin:
     @property
     def what(self) -> str:
         if self.row.is_input:
-            return (
-                f"input {self.op.name}"
-                if self.op.graph >= 0
-                else f"input {self.row.slot} of {function_name(self.op.type)}"
-            )
-        return f"variable {self.op.name}" if is_variable_after_call(self.op) else function_name(self.op.type)
+            return f"input {self.op.name}" if self.op.graph >= 0 else f"input {self.row.slot} of {self.op.label}"
+        return f"variable {self.op.name}" if is_variable_after_call(self.op) else self.op.label
 
     def as_dict(self) -> dict[str, Any]:
         row, frame, cause = self.row, self.frame, self.cause
