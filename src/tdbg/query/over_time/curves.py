@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 from tdbg.model import Flag, Phase
-from tdbg.query.flow.call_sites import function_name
 from tdbg.query.listing.layer_names import LayerNames, place_name
 from tdbg.query.over_time.histories import Output, histories
 from tdbg.query.rules.losses import Loss, find_losses
@@ -87,7 +86,7 @@ class Curves:
         outputs = [Output(op, slot) for op, slot, _ in wanted]
         same = loss.ops if loss is not None else ()
         found = histories(self._rows, self._process, outputs, self._first, self._last, MOST_POINTS, same)
-        names = [name or function_name(self._program.ops[op].type) for op, _, name in wanted]
+        names = [name or self._program.ops[op].label for op, _, name in wanted]
         return [Curve(name, self._points(found[output])) for name, output in zip(names, outputs, strict=True)]
 
     def _points(self, columns: dict[str, list[Any]]) -> tuple[Point, ...]:

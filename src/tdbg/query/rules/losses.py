@@ -15,7 +15,7 @@ from tdbg.model import DType, Flag, Phase
 from tdbg.query.rules.flow import Flow
 from tdbg.query.rules.sample import NO_STEPS
 from tdbg.query.rules.series import Node, Place
-from tdbg.query.trace.program import Op, Program, function_name, short_path
+from tdbg.query.trace.program import Op, Program, short_path
 from tdbg.query.trace.rows import Rows
 from tdbg.vocabulary import Kind, Role
 
@@ -66,7 +66,7 @@ def find_losses(rows: Rows, program: Program, process: int) -> list[Loss]:
 def output_name(program: Program, op: Op) -> str:
     """``AddV2, train.py:12``"""
     frame = program.user_frame(op)
-    return function_name(op.type) + (f", {short_path(frame.file)}:{frame.line}" if frame else "")
+    return op.label + (f", {short_path(frame.file)}:{frame.line}" if frame else "")
 
 
 def _last_of_most(group: list[tuple[int, int, int]]) -> tuple[int, int]:
