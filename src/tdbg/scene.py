@@ -82,7 +82,8 @@ class Edge:
 @dataclass(frozen=True, slots=True)
 class Node:
     """One op and what is around it. ``written_as``: the user's ops, where the runtime made one of
-    them: ``hidden/Relu (Relu), hidden/MatMul (MatMul)``. ``part_of``: the op that computes this one inside itself."""
+    them: ``hidden/Relu (Relu), hidden/MatMul (MatMul)``. ``part_of``: the op that computes this one inside itself.
+    ``framework``: whose op it is, by the name that programs import."""
 
     name: str
     op_type: str
@@ -97,6 +98,7 @@ class Node:
     graph: str = ""  # the function it belongs to
     phase: str = ""
     part_of: str = ""
+    framework: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +196,9 @@ class Scene(Protocol):
         """The ``query.trace.Trace`` behind it; a run of a Session is made into one when this is first asked for."""
 
 
-def computed_inside(parts: Mapping[str, str]) -> str:
-    """What is said of ops that have no row of their own; ``parts``: the op that computes each inside itself."""
+def computed_inside(parts: Mapping[str, str], framework: str) -> str:
+    """What is said of ops that have no row of their own; ``parts``: the op that computes each inside itself;
+    ``framework``: what it is called."""
     told = [f"{part} inside {whole}" for part, whole in list(parts.items())[:4]]
     more = f" and {len(parts) - 4} more" if len(parts) > 4 else ""
-    return f"not visible on its own, because TensorFlow computes it together with others: {', '.join(told)}{more}"
+    return f"not visible on its own, because {framework} computes it together with others: {', '.join(told)}{more}"

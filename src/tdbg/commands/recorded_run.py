@@ -24,7 +24,6 @@ from tdbg.commands.uncaught import hide_frames
 from tdbg.commands.verdict_beside import VerdictBeside
 from tdbg.marks import fitting
 
-_NOT_USED = "this program did not use TensorFlow, so nothing was recorded"
 _INTERRUPTED_STATUS = 130
 
 
@@ -101,7 +100,11 @@ class RecordedRun:
     def _verdict(self) -> list[str]:
         if (self._trace / "trace.json").exists():
             return self._beside.lines()
-        text = "nothing was recorded" if "tensorflow" in sys.modules else _NOT_USED
+        from tdbg.frameworks import is_any_imported, titles
+
+        text = "nothing was recorded"
+        if not is_any_imported():
+            text = f"this program did not use {titles()}, so {text}"
         nothing = {"trace": None, "verdict": "clean", "coverage": {"notes": [text]}}
         return [json.dumps(nothing) if self._as_json else f"tdbg: {text}"]
 

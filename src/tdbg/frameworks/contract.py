@@ -22,6 +22,9 @@ class Ops(Protocol):
 
     def roles_of(self, op_type: str) -> Role: ...
 
+    def written_type(self, op_type: str) -> str:
+        """The type that a program writes, of one that the framework's runtime made of it."""
+
 
 def _no_phase(file: str, function: str) -> Phase | None:
     return None
@@ -43,6 +46,8 @@ class Dialect:
     spelled: Mapping[Kind, tuple[str, ...]] = field(default_factory=dict)
     # What other frameworks call otherwise -> its word here: layer, variable, ...
     words: Mapping[str, str] = field(default_factory=dict)
+    advice: Mapping[str, str] = field(default_factory=dict)  # what went wrong -> what its users do then
+    own_scopes: tuple[str, ...] = ()  # scopes that the framework opens by itself, which are no layers
     phase_of: Callable[[str, str], Phase | None] = _no_phase  # of a frame's file and function
 
     def write(self, what: str, *arguments: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import sys
 from argparse import Namespace
 from collections.abc import Coroutine
 from dataclasses import fields
@@ -16,6 +15,7 @@ from tdbg import recording
 from tdbg.capture import faults
 from tdbg.config import Config
 from tdbg.errors import TdbgError
+from tdbg.frameworks import is_any_imported, titles
 from tdbg.store.place import new_name
 
 _HELP = """\
@@ -115,7 +115,7 @@ class Magics:
     def _end(self, ignore: frozenset[str], quiet: bool) -> None:
         trace = recording.disable()
         if trace is None:
-            print("tdbg: nothing was recorded, because TensorFlow was not used")
+            print(f"tdbg: nothing was recorded, because {titles()} was not used")
             return
         self._last = trace
         if not quiet:
@@ -132,7 +132,7 @@ class Magics:
         recording.flush()
         now = recording.current_path()
         if now is None and recording.is_recording():
-            why = "" if "tensorflow" in sys.modules else ": TensorFlow has not been imported since %tdbg on"
+            why = "" if is_any_imported() else f": {titles()} has not been imported since %tdbg on"
             raise TdbgError(f"nothing has been recorded yet{why}")
         return now or self._last or trace_path(None)
 

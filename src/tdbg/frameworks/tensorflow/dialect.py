@@ -16,4 +16,6 @@ DIALECT = Dialect(
         "divide_no_nan": "{library}.math.divide_no_nan({0}, {1})",
     },
     words={"variable": "variable", "layer": "layer"},
+    advice={"traced again for tensors": "give tf.function an input_signature, or reduce_retracing=True"},
+    own_scopes=("Initializer",),
 )

@@ -243,6 +243,8 @@ _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split
 
 # Functions of a graph are called by names such as __inference_train_step_123.
 _FUNCTION = re.compile(r"__(?:inference|forward|backward)_")
+# The runtime computes several ops as one: _FusedMatMul, _MklNativeFusedMatMul.
+_RUNTIME = re.compile(r"^_(?:Mkl)?(?:Native)?(?:Fused)?(?=[A-Z])")
 _OPTIMIZERS = ("ResourceApply", "ResourceSparseApply", "Apply", "SparseApply")  # the last two write references
 
 # The output holds the very elements of input 0: its summary is its input's, so it gets no second scan.
@@ -318,6 +320,10 @@ def roles_of(op_type: str) -> Role:
     return roles
 
 
+def written_type(op_type: str) -> str:
+    return _RUNTIME.sub("", op_type)
+
+
 def in_words(op_type: str) -> tuple[str, list[str], str]:
     """The columns ``kind``, ``roles`` and ``framework`` of table ``ops``."""
     return kind_of(op_type).value, roles_of(op_type).words, NAME
@@ -325,4 +331,9 @@ def in_words(op_type: str) -> tuple[str, list[str], str]:
 
 def types_with(role: Role) -> frozenset[str]:
     """The op types that have a role, but for those that are known by how their names begin."""
-    return frozenset(name for name in (*_KIND_OF, *MOVERS, *RISKY, *SAFE, "MapDefun") if role in roles_of(name))
+    return frozenset(name for name in native_names() if role in roles_of(name))
+
+
+def native_names() -> frozenset[str]:
+    """All op types that this module names."""
+    return frozenset((*_KIND_OF, *MOVERS, *RISKY, *SAFE, "MapDefun"))

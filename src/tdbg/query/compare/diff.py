@@ -1,4 +1,4 @@
-"""Two traces in; the first op and line out where they part by more than rounding explains, or that they do not.
+"""Finds the first op and line where two traces part by more than rounding explains.
 
 Rows are compared in the order of the first trace's events, step by step. Each op's values come after those that it
 read, so the first row that parts is where the parting began. Rounding is not the same everywhere: a difference is
@@ -25,24 +25,17 @@ from tdbg.query.trace.coverage import find_coverage
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Rows
 from tdbg.store.reader import Trace
-from tdbg.vocabulary import Kind
+from tdbg.vocabulary import ADDITIONS, Kind
 
 _COLUMNS = ("seq", "step", "op", "slot", "execution", "iteration", "dtype", "shape", "elements", "flags", "value")
 _ROWS_AT_ONCE = 400_000
 _UNITS, _PER_SUM = 32.0, 4.0  # how many last places may differ: always, and for each square root of a summand
 _GROWTH = 100.0  # how much larger than all differences before it a difference may be
 _SIGN_SHARE = 0.01  # of the elements that may change their sign
-_GIVEN = (Kind.CONSTANT, Kind.ARGUMENT, Kind.READ)
-_ADDITIVE = (
-    Kind.SUBTRACT,
-    Kind.ADD,
-    Kind.ADD_N,
-    Kind.ADD_BIAS,
-    Kind.SUM,
-    Kind.MEAN,
-    Kind.SQUARED_DIFFERENCE,
-    Kind.BIAS_GRADIENT,
-)
+_GIVEN = frozenset((Kind.CONSTANT, Kind.ARGUMENT, Kind.READ))
+_SUMS = ADDITIONS | {
+    Kind.ADD_N, Kind.SUBTRACT, Kind.SQUARED_DIFFERENCE, Kind.SUM, Kind.MEAN, Kind.BIAS_GRADIENT,
+}  # fmt: skip
 
 
 def compare(first: Trace, second: Trace, exact: bool = False, numbers_only: bool = False) -> Diff:
@@ -123,7 +116,7 @@ class _Pair:
     def search(self) -> None:
         for steps in self._portions():
             both, alone = self._together(steps)
-            if alone is None or self._numbers_only:
+            if alone is None or self._numbers_only or not self.alignment.is_same_framework:
                 self._compare(both)
             else:
                 before, side, seq = alone
@@ -286,7 +279,7 @@ class _Pair:
 
     def _is_cancellation(self, first: Side, second: Side, allowed: float) -> bool:
         """A sum of large numbers that nearly cancel is no worse than its inputs' rounding."""
-        if first.op.kind not in _ADDITIVE or first.row.min is None or second.row.min is None:
+        if first.op.kind not in _SUMS or first.row.min is None or second.row.min is None:
             return False
         makers = ", ".join(str(number) for number, _ in first.op.inputs)
         if not makers:

@@ -1,4 +1,4 @@
-"""A node's name in; the op with what is around it out: inputs, recipients, attributes and the lines that created it."""
+"""Finds a node by its name, with what is around it: inputs, recipients, attributes and the lines that created it."""
 
 from __future__ import annotations
 
@@ -72,6 +72,7 @@ class Nodes:
             graph=ops.functions.get(int(ops.graphs[at]), ""),
             phase=Phase(int(ops.phases[at])).label,
             part_of=ops.whole_of(number),
+            framework=ops.frameworks[at],
         )
 
     def _inputs(self, op: Op, here: Here) -> list[Edge]:

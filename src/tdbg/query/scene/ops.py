@@ -1,8 +1,8 @@
-"""One process's ops in; their names as the user knows them, what a pattern or a typed name finds among them, out.
+"""Knows the ops of a process by the names that users know, and finds those that a pattern or a typed name means.
 
-The runtime of Sessions fuses and renames: ``Relu`` may be computed by a ``_FusedMatMul`` that stands for a product, a
-sum and itself, ``Sqrt/unary_ops_composition`` stands for ``Sqrt``. Patterns find such an op by each name and type that
-it stands for, and by the runtime's type.
+A framework's runtime may fuse and rename ops: in a Session ``Relu`` may be computed by a ``_FusedMatMul`` that stands
+for a product, a sum and itself, and ``Sqrt/unary_ops_composition`` stands for ``Sqrt``. Patterns find such an op by
+each name and type that it stands for, and by the runtime's type.
 
 A name is that of the op in the trace. Where several ops share it (in several functions, or on several lines), all are
 meant; ``train_step/Log`` is the one of a function, ``Log#12`` that of one op by its number. What an eager op was given
@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tdbg.errors import TdbgError
+from tdbg.frameworks import dialect_of, ops_of
 from tdbg.nearest import did_you_mean
 from tdbg.plain_text import all_plain
 from tdbg.query.trace.program import PARTS, function_name
@@ -26,7 +27,6 @@ from tdbg.store.plain_files import json_object
 from tdbg.store.reader import Trace
 
 INPUT = "/input"
-_RUNTIME_TYPE = re.compile(r"^_(?:Mkl)?(?:Native)?(?:Fused)?(?=[A-Z])")
 _NUMBERED = re.compile(r"(.*)#(\d+)")
 
 
@@ -42,7 +42,7 @@ class Ops:
     """Columns of the table ``ops``, of one process, by place; ``at`` gives the place of an op's number."""
 
     def __init__(self, trace: Trace, process: int) -> None:
-        columns = ["op", "graph", "name", "type", "device", "attributes", "stack", "phase"]
+        columns = ["op", "graph", "name", "type", "device", "attributes", "stack", "phase", "framework"]
         rows = trace.table("ops", columns, process)
         self.numbers = rows["op"].to_numpy()
         self.graphs = rows["graph"].to_numpy()
@@ -52,6 +52,7 @@ class Ops:
         self.types: list[str] = [function_name(one) for one in rows["type"].to_pylist()]
         self.devices: list[str] = rows["device"].to_pylist()
         self.attributes: list[str] = rows["attributes"].to_pylist()
+        self.frameworks: list[str] = rows["framework"].to_pylist()
         self.at: dict[int, int] = {int(number): place for place, number in enumerate(self.numbers)}
         graphs = trace.table("graphs", ["graph", "function"], process)
         self.functions: dict[int, str] = dict(
@@ -126,6 +127,10 @@ class Ops:
         wholes = [one for one in self._by_part.get(self.names[place], ()) if self.graphs[one] == self.graphs[place]]
         return next((f"{self.shown[one]} ({self.types[one]})" for one in wholes if one != place), "")
 
+    def framework_of(self, op: int) -> str:
+        """What the framework is called whose op it is: ``TensorFlow``."""
+        return dialect_of(self.frameworks[self.at[op]]).title
+
     def parts_like(self, node_pattern: str, op_pattern: str) -> dict[str, str]:
         """The ops that pass the patterns and are computed inside others, with those."""
         node, kind = compiled(node_pattern), compiled(op_pattern)
@@ -156,7 +161,8 @@ class Ops:
 
     def _types_of(self, place: int) -> list[str]:
         kind = self.types[place]
-        own = [kind] if kind[:1] != "_" else [kind, _RUNTIME_TYPE.sub("", kind)]
+        written = ops_of(self.frameworks[place]).written_type(kind)
+        own = [kind] if written == kind else [kind, written]
         parts = self.stands_for.get(place, ())
         by = parsed(self.attributes[place]).get("_computed_by") if parts else None
         return own + [part for _, part in parts] + ([str(by)] if by else [])

@@ -112,8 +112,10 @@ class TraceScene:
         found = self._selector.select(rowset, selection, self.filters, notes)
         order = Everything(self._pages, self._read.moments.evidence) if found is None else Chosen(found)
         if selection.node_pattern or selection.op_pattern:
-            inside = self._read.ops.parts_like(selection.node_pattern, selection.op_pattern)
-            notes += [computed_inside(inside)] if inside else []
+            ops = self._read.ops
+            inside = ops.parts_like(selection.node_pattern, selection.op_pattern)
+            if inside:
+                notes.append(computed_inside(inside, ops.framework_of(ops.named(next(iter(inside)))[0])))
         if len(rowset) and not len(self._read.ops):
             notes.append("the program ended before its ops were written, so their names are unknown")
         notes += [f"{name} is damaged: its rows are shown without names" for name in sorted(self._pages.damaged)]
@@ -223,9 +225,11 @@ class TraceScene:
             first, last = elsewhere
             when = f"; it was at step {first}" if first == last else f"; it was between steps {first} and {last}"
             return f"{tensor} was not seen{at}" + (when if kind == "step" else "; it was in another run")
-        part = next((whole for op in named.ops if (whole := self._read.ops.whole_of(op))), "")
+        ops = self._read.ops
+        part = next((whole for op in named.ops if (whole := ops.whole_of(op))), "")
         if part:
-            return f"the value of {tensor} is not visible: TensorFlow computes it inside {part}; look there"
+            framework = ops.framework_of(named.ops[0])
+            return f"the value of {tensor} is not visible: {framework} computes it inside {part}; look there"
         op = self._read.program.ops[named.ops[0]]
         if named.slot is not None and self._read.steps_of(named.ops, None):
             return f"{tensor} was not recorded; other outputs of the node were"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from tdbg.frameworks import dialect_of
 from tdbg.model import Frame
 from tdbg.scene import Edge, Node, Seen
 from tdbg.shell import command
@@ -71,7 +72,9 @@ def _what(node: Node) -> Iterator[Line]:
     yield ()
     facts = [("Op", node.op_type, "op"), ("Device", node.device, ""), ("Written as", node.written_as, "")]
     if node.part_of:
-        facts.append(("Value", f"not visible: TensorFlow computes it inside {node.part_of}", ""))
+        facts.append(
+            ("Value", f"not visible: {dialect_of(node.framework).title} computes it inside {node.part_of}", "")
+        )
     facts += [("Function", node.graph, ""), ("Phase", node.phase, "")]
     for label, value, style in facts:
         if value:
