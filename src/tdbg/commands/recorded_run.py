@@ -18,9 +18,9 @@ from typing import Any
 
 from tdbg import recording
 from tdbg.capture import faults
-from tdbg.commands.program import Program
 from tdbg.commands.run_page import PageBesideRun
 from tdbg.commands.uncaught import hide_frames
+from tdbg.commands.user_program import Program
 from tdbg.commands.verdict_beside import VerdictBeside
 from tdbg.marks import fitting
 

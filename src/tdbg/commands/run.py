@@ -9,10 +9,10 @@ from collections.abc import Collection, Sequence
 
 from tdbg.commands import BaseCommand, Outcome
 from tdbg.commands.output_place import choose_output
-from tdbg.commands.program import Program, Script, find_program, python_words
 from tdbg.commands.recorded_run import RecordedRun
 from tdbg.commands.run_page import PageBesideRun
 from tdbg.commands.uncaught import hide_frames
+from tdbg.commands.user_program import Program, Script, find_program, python_words
 from tdbg.commands.why import ignored_rules
 from tdbg.config import HOLD_SIGNALS, make_config
 from tdbg.errors import TdbgCommandError

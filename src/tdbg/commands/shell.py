@@ -40,7 +40,7 @@ class Command(BaseCommand):
     def run(self, args: Namespace) -> int:
         gc.set_threshold(*_FEWER_COLLECTIONS)
         from tdbg.shell.engine import Engine
-        from tdbg.shell.history import History
+        from tdbg.shell.line_history import LineHistory
         from tdbg.shell.settings import Settings
 
         if args.json and args.commands is None:
@@ -54,7 +54,7 @@ class Command(BaseCommand):
             print(f"tdbg: {settings.warning}", file=sys.stderr)
         if args.commands is not None:
             return _run_commands(Engine(scene, settings, open_scene=_open), "\n".join(args.commands), args.json)
-        return _ask(Engine(scene, settings, history=History.of_user(), open_scene=_open), args)
+        return _ask(Engine(scene, settings, history=LineHistory.of_user(), open_scene=_open), args)
 
 
 def _open(trace: str | None) -> TraceScene:
@@ -75,7 +75,7 @@ def _step(given: str | None) -> int | None:
 
 def _run_commands(engine: Engine, text: str, as_json: bool) -> int:
     """Until one fails, or leaves."""
-    from tdbg.shell.lines import PROMPT, LineMode
+    from tdbg.shell.line_mode import PROMPT, LineMode
     from tdbg.shell.words import commands_in
 
     commands = commands_in(text)
@@ -100,7 +100,7 @@ def _run_commands(engine: Engine, text: str, as_json: bool) -> int:
 
 def _print_json(result: Result) -> None:
     """Rows as they are read: there may be ten million of them."""
-    from tdbg.shell.data import as_data, rows_of
+    from tdbg.shell.result_data import as_data, rows_of
 
     rows = rows_of(result)
     if rows is None:
@@ -114,7 +114,7 @@ def _print_json(result: Result) -> None:
 
 
 def _ask(engine: Engine, args: Namespace) -> int:
-    from tdbg.shell.lines import LineMode
+    from tdbg.shell.line_mode import LineMode
     from tdbg.shell.prompts import can_show_screen
 
     if can_show_screen() and not args.lines:

@@ -34,9 +34,9 @@ class Magics:
     def __init__(self, shell: Any) -> None:
         if not hasattr(shell, "register_magic_function"):
             raise TdbgError("this is not an IPython shell; in a notebook or in IPython, run: %load_ext tdbg")
-        from tdbg.notebook.shown import Output
+        from tdbg.notebook.cell_output import CellOutput
 
-        self._shell, self._output = shell, Output(shell)
+        self._shell, self._output = shell, CellOutput(shell)
         self._last: Path | None = None
         self._ignore: frozenset[str] = frozenset()  # rules that the verdict of %tdbg off does not ask
 
@@ -45,7 +45,7 @@ class Magics:
             __tracebackhide__ = True
             return self._called(line, cell)
 
-        from tdbg.notebook.cells import awaited
+        from tdbg.notebook.cell_code import awaited
 
         tdbg.__doc__ = _HELP
         self._shell.register_magic_function(tdbg, "line_cell", "tdbg")
@@ -55,7 +55,7 @@ class Magics:
         """What is left to await of a cell that has ``await``."""
         from IPython.core.error import UsageError
 
-        from tdbg.notebook.cells import check_cell, needs_await
+        from tdbg.notebook.cell_code import check_cell, needs_await
 
         __tracebackhide__ = True
         try:
@@ -77,7 +77,7 @@ class Magics:
         return None
 
     async def _record_awaiting(self, args: Namespace, line: str, cell: str) -> None:
-        from tdbg.notebook.cells import compiled, run_codes
+        from tdbg.notebook.cell_code import compiled, run_codes
 
         __tracebackhide__ = True
         try:
@@ -86,7 +86,7 @@ class Magics:
             self._end(_ignored(args), args.quiet)
 
     def _record(self, args: Namespace, line: str, cell: str) -> None:
-        from tdbg.notebook.cells import run_cell
+        from tdbg.notebook.cell_code import run_cell
 
         __tracebackhide__ = True
         try:

@@ -14,12 +14,12 @@ from tdbg.nearest import did_you_mean
 from tdbg.scene import Scene
 from tdbg.shell.command import Command, Completion
 from tdbg.shell.commands import all_words, find
-from tdbg.shell.element import go_to
-from tdbg.shell.history import History
+from tdbg.shell.go_to_element import go_to
 from tdbg.shell.layout import Layout
+from tdbg.shell.line_history import LineHistory
 from tdbg.shell.result import Result, error, text
 from tdbg.shell.settings import Settings
-from tdbg.shell.visited import Visited
+from tdbg.shell.visited_screens import VisitedScreens
 from tdbg.shell.words import commands_in, text_without_file, without_file, words_of
 
 
@@ -37,7 +37,7 @@ class Engine:
         scene: Scene,
         settings: Settings | None = None,
         *,
-        history: History | None = None,
+        history: LineHistory | None = None,
         is_held: bool = False,
         can_ask: bool = False,
         width: int | None = None,
@@ -46,10 +46,10 @@ class Engine:
     ) -> None:
         self.scene: Scene = scene
         self.settings = Settings() if settings is None else settings
-        self.history = history or History()
+        self.history = history or LineHistory()
         self.is_held, self.can_ask, self.width, self.can_write = is_held, can_ask, width, can_write
         self.open_scene = open_scene or _open_trace
-        self.visited = Visited()
+        self.visited = VisitedScreens()
         self._sought = ""
 
     def execute(self, line: str) -> Result:

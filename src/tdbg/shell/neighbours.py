@@ -9,7 +9,7 @@ from typing import ClassVar
 from tdbg.errors import TdbgError
 from tdbg.scene import Edge, Node
 from tdbg.shell import command
-from tdbg.shell.edges import MOST_LINES, Branch, edge_spans, tree
+from tdbg.shell.neighbour_tree import MOST_LINES, Branch, edge_spans, tree
 from tdbg.shell.result import Line, Result, Span, Text
 
 

@@ -13,8 +13,8 @@ from tdbg.capture.control import UI_TYPES, Action, Kind, Pause, Prompt
 from tdbg.errors import TdbgError
 from tdbg.shell.colours import has_colours, written
 from tdbg.shell.engine import Engine
-from tdbg.shell.history import History
-from tdbg.shell.lines import LineMode, has_terminal
+from tdbg.shell.line_history import LineHistory
+from tdbg.shell.line_mode import LineMode, has_terminal
 from tdbg.shell.result import Span
 from tdbg.shell.settings import Settings
 
@@ -40,7 +40,7 @@ class _HeldPrompt:
     """One engine for all pauses of a program: its history and settings go on, its screens do not."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings, self._history = settings, History.of_user()
+        self._settings, self._history = settings, LineHistory.of_user()
         self._engine: Engine | None = None
 
     def ask(self, pause: Pause) -> Action:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, overload
 
 from tdbg.capture.control import Action
-from tdbg.shell.part import Part
+from tdbg.shell.tensor_part import TensorPart
 
 # Roles, not colours: each renderer has its own table of them.
 STYLES = frozenset(
@@ -89,13 +89,13 @@ class Array:
     values: Any  # numpy array; only what is shown is read
     ranges: Sequence[tuple[float, float]] = ()
     shows_all: bool = False  # without ellipses
-    part: Part | None = None  # which elements of the tensor these are; None: all
+    part: TensorPart | None = None  # which elements of the tensor these are; None: all
     part_of: Array | None = None  # what was shown before @[i,j] went to an element that an ellipsis hid
     marked: tuple[int, ...] | None = None  # the element that @[i,j] went to, counted from the first one here
 
     @property
-    def elements(self) -> Part:
-        return self.part or Part.whole(self.values.shape)
+    def elements(self) -> TensorPart:
+        return self.part or TensorPart.whole(self.values.shape)
 
 
 @dataclass(frozen=True)

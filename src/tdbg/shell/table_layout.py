@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import cast
 
-from tdbg.shell.cells import cells_of
 from tdbg.shell.result import Cell, Column, Line, Span, Table
+from tdbg.shell.text_width import cells_of
 
 _SAMPLE = 200
 _GAP = "  "

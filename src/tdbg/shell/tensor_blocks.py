@@ -15,8 +15,8 @@ from tdbg.errors import TdbgError
 from tdbg.shell.array_cells import computable, in_ranges
 from tdbg.shell.command import Parser
 from tdbg.shell.numeric_summary import histogram_text, summary_of, summary_text
-from tdbg.shell.part import Part
 from tdbg.shell.result import Array, Block, Result, Span, Text, text
+from tdbg.shell.tensor_part import TensorPart
 
 MOST_UNASKED = 2000  # elements that -a shows without a question
 _NUMBER = r"[+-]?(?:inf|\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)"
@@ -81,7 +81,7 @@ def header(name: str, dtype: str, shape: Sequence[int] | None) -> Text:
     )
 
 
-def value_blocks(name: str, shown: np.ndarray, args: Namespace, part: Part) -> list[Block]:
+def value_blocks(name: str, shown: np.ndarray, args: Namespace, part: TensorPart) -> list[Block]:
     """The header, what was asked for beside the elements, and the elements."""
     blocks: list[Block] = [header(name, str(shown.dtype), shown.shape)]
     ranges = parse_ranges(args.ranges)

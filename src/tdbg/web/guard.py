@@ -20,7 +20,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from werkzeug.wrappers import Request, Response
 
 from tdbg.web.api import failure
-from tdbg.web.pages import error_page
+from tdbg.web.static_files import error_page
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "

@@ -16,7 +16,7 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from tdbg.errors import TdbgError
 from tdbg.web.api import Api, Link
 from tdbg.web.guard import Guard
-from tdbg.web.pages import Page
+from tdbg.web.static_files import Page
 from tdbg.web.tokens import forget, new_token, token_of
 from tdbg.web.traces import Traces
 

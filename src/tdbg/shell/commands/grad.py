@@ -30,9 +30,9 @@ class Command(command.Command):
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         from tdbg.query.over_time.series import Series
-        from tdbg.shell.traced import trace_scene
+        from tdbg.shell.recorded_scene import recorded_scene
 
-        scene = trace_scene(shell)
+        scene = recorded_scene(shell)
         series = Series(scene.trace(), scene.process)
         curves = series.weights_by_step() if args.weights else series.gradient_by_layer()
         curves = [curve for curve in curves if any(point.value is not None or point.bad for point in curve.points)]

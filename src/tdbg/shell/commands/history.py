@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tdbg.errors import TdbgError
 from tdbg.shell import command
 from tdbg.shell.command import quoted
-from tdbg.shell.linked import step_link
+from tdbg.shell.place_links import step_link
 from tdbg.shell.result import Block, Cell, Column, Mapped, Plot, Result, Span, Table, text
 from tdbg.shell.tensor_name import TensorName
 
@@ -37,9 +37,9 @@ class Command(command.Command):
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         from tdbg.query.over_time.tensor_history import find_history
-        from tdbg.shell.traced import trace_scene
+        from tdbg.shell.recorded_scene import recorded_scene
 
-        scene = trace_scene(shell)
+        scene = recorded_scene(shell)
         name = TensorName.parse(args.tensor).tensor
         curve, width = find_history(scene.trace(), scene.process, name)
         if not curve.points:

@@ -18,7 +18,7 @@ from tdbg.query.listing.profile import (
     place_of,
 )
 from tdbg.shell import command
-from tdbg.shell.edges import node_link
+from tdbg.shell.neighbour_tree import node_link
 from tdbg.shell.result import Block, Cell, Column, Result, Span, Table, text
 
 _DECIMALS = {"us": 1, "ms": 3, "s": 6}

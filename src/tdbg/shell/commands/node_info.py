@@ -12,7 +12,7 @@ from tdbg.model import Frame
 from tdbg.scene import Edge, Node, Seen
 from tdbg.shell import command
 from tdbg.shell.bad_elements import bad_spans
-from tdbg.shell.edges import edge_spans
+from tdbg.shell.neighbour_tree import edge_spans
 from tdbg.shell.result import Line, Result, Span, Text
 
 

@@ -9,7 +9,7 @@ from tdbg.errors import TdbgError
 from tdbg.query.listing.profile import UNITS, ProfileFilter, line_totals, list_profile
 from tdbg.scene import Selection, SourceLine
 from tdbg.shell import command
-from tdbg.shell.edges import node_link
+from tdbg.shell.neighbour_tree import node_link
 from tdbg.shell.result import Cell, Column, Line, Result, Span, Table, Text, text
 
 _OF_PROFILE = ("--cost_type", "--time_unit", "-d", "--device_name_filter", "-n", "--node_name_filter", "--init_line")

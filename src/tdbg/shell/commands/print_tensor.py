@@ -13,10 +13,10 @@ from tdbg.scene import Seen
 from tdbg.shell import command
 from tdbg.shell.command import quoted
 from tdbg.shell.numeric_summary import summary_text
-from tdbg.shell.part import Part
 from tdbg.shell.result import Block, Result, Span, text
 from tdbg.shell.tensor_blocks import add_value_flags, header, question, value_blocks, write
 from tdbg.shell.tensor_name import TensorName, take
+from tdbg.shell.tensor_part import TensorPart
 
 _MOST_LISTED = 10
 _MOST_LOOKED_THROUGH = 100_000
@@ -72,7 +72,9 @@ class Command(command.Command):
         if asked is not None:
             return asked
         written = [write(shown, args.write_path, args.force)] if args.write_path else []
-        return Result([*several, *written, *value_blocks(title, shown, args, Part.of(array.shape, name.index))], menu)
+        return Result(
+            [*several, *written, *value_blocks(title, shown, args, TensorPart.of(array.shape, name.index))], menu
+        )
 
 
 def _chosen(all_seen: Sequence[Seen], number: int | None, tensor: str) -> Seen:

@@ -25,14 +25,14 @@ from tdbg.shell.command import Command
 from tdbg.shell.result import Result, Text, plain
 from tdbg.shell.screen import bar_texts, theme
 from tdbg.shell.screen.bars import Bar, Links, joined
-from tdbg.shell.screen.desk import Desk, Outcome
+from tdbg.shell.screen.jobs import Jobs, Outcome
 from tdbg.shell.screen.output import Followed, Output
 from tdbg.shell.screen.palette import Palette
 from tdbg.shell.screen.printed import Printed
 from tdbg.shell.screen.prompt import Menu, Prompt
 from tdbg.shell.screen.questions import Answer, Question
 from tdbg.shell.screen.shown import Shown, beside_of
-from tdbg.shell.screen.side import Side
+from tdbg.shell.screen.side_panel import Side
 from tdbg.shell.screen.style import CSS
 from tdbg.shell.screen.terminal import Terminal
 from tdbg.shell.screen.worker import Stopped
@@ -62,13 +62,13 @@ class ScreenApp(App[Action]):
         theme.preferred
     )  # from the beginning: a change of colours would parse all styles again
 
-    def __init__(self, desk: Desk, pause: Pause | None = None, first: str = "", printed: Printed | None = None) -> None:
+    def __init__(self, jobs: Jobs, pause: Pause | None = None, first: str = "", printed: Printed | None = None) -> None:
         super().__init__(driver_class=partial(Terminal, out=printed.terminal) if printed else None)  # type: ignore[arg-type]
         # Textual would take what the program's other threads print, and lose it; Printed does not.
         self._capture_stdout, self._capture_stderr = sys.stdout, sys.stderr  # type: ignore[assignment]
-        self.desk, self.pause, self.first, self.printed = desk, pause, first, printed
-        self.engine = desk.engine
-        desk.on_ready = self._pages_ready
+        self.jobs, self.pause, self.first, self.printed = jobs, pause, first, printed
+        self.engine = jobs.engine
+        jobs.on_ready = self._pages_ready
         self.shown: Shown | None = None
         self.match = -1  # the line of the match that was gone to
         self.fresh = 0  # tensors that were recorded since the screen was made
@@ -120,31 +120,31 @@ class ScreenApp(App[Action]):
     def _begin(self) -> None:
         self._measure()
         if self.pause is not None:
-            self._do(self.pause.first, partial(self.desk.begin, self.pause))
+            self._do(self.pause.first, partial(self.jobs.begin, self.pause))
         elif self.first:
             self.run_worker(self._open())
 
     async def _open(self) -> None:
         """The first screen, and whether something is wrong here."""
-        await self._perform(self.first, partial(self.desk.perform, self.first))
+        await self._perform(self.first, partial(self.jobs.perform, self.first))
         moment = self.engine.scene.moment
         if moment is not None and moment.bad:
             said = f"{moment.title}: {moment.bad:,} of {moment.tensors:,} tensors hold bad values"
             self.say(f"{said} · F3 explains why · lt -f has_inf_or_nan lists them", "warning")
 
     def on_unmount(self) -> None:
-        self.desk.worker.close()
+        self.jobs.worker.close()
 
     def _measure(self) -> None:
         body = self.part(Widget, "#body").size
-        self.desk.room.width, self.desk.room.height = body.width or self.size.width, body.height or self.size.height
+        self.jobs.room.width, self.jobs.room.height = body.width or self.size.width, body.height or self.size.height
 
     def on_body_resized(self) -> None:
-        before = self.desk.room.width
+        before = self.jobs.room.width
         self.part(Widget, "#hint").display = self.size.width >= 80
         self._measure()
-        if self.shown is not None and self.desk.room.width != before:
-            self.show_again(partial(self.desk.again, self.shown), self.part(Output).top)
+        if self.shown is not None and self.jobs.room.width != before:
+            self.show_again(partial(self.jobs.again, self.shown), self.part(Output).top)
         self.update_bars()
 
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
@@ -154,7 +154,7 @@ class ScreenApp(App[Action]):
             self.type_nothing()
 
     def type_line(self, line: str) -> None:
-        self._do(line, partial(self.desk.perform, line))
+        self._do(line, partial(self.jobs.perform, line))
 
     def type_nothing(self) -> None:
         """Enter in an empty prompt."""
@@ -201,7 +201,7 @@ class ScreenApp(App[Action]):
     async def work(self, line: str, job: Callable[[], Any]) -> Any:
         """The outcome of a job on the worker; None when it was stopped or failed, which was said then."""
         self._doing, self._since = line, time.monotonic()
-        self._job, self.desk.ahead = self.desk.ahead or self.desk.worker.submit(job), None
+        self._job, self.jobs.ahead = self.jobs.ahead or self.jobs.worker.submit(job), None
         try:
             return await asyncio.wrap_future(self._job)
         except (Stopped, asyncio.CancelledError):
@@ -235,7 +235,7 @@ class ScreenApp(App[Action]):
     def stop(self) -> None:
         """Ends the command that is being done."""
         if self._job is not None:
-            self.desk.worker.interrupt(self._job)
+            self.jobs.worker.interrupt(self._job)
 
     def set_mouse(self, on: bool) -> None:
         """Without it, the terminal's own selection of text works."""
@@ -280,13 +280,13 @@ class ScreenApp(App[Action]):
             self.run_worker(self._count(shown))
         output.show(shown.pages, *place)
         self.update_bars()
-        if shown.room != self.desk.room.width:  # which has changed while it was made
-            self.show_again(partial(self.desk.again, shown), place[0])
+        if shown.room != self.jobs.room.width:  # which has changed while it was made
+            self.show_again(partial(self.jobs.again, shown), place[0])
 
     async def _count(self, shown: Shown) -> None:
         """What stands beside a tensor comes when it is counted."""
         with suppress(Exception):
-            lines = await asyncio.wrap_future(self.desk.worker.submit(partial(beside_of, shown)))
+            lines = await asyncio.wrap_future(self.jobs.worker.submit(partial(beside_of, shown)))
             if self.shown is shown:
                 self.part(Side).show(lines)
 
@@ -328,7 +328,7 @@ class ScreenApp(App[Action]):
         """A trace that grows is said to; what is shown stays as it is."""
         began = time.monotonic()
         with suppress(Exception):
-            found = await asyncio.wrap_future(self.desk.worker.submit(self.desk.look))
+            found = await asyncio.wrap_future(self.jobs.worker.submit(self.jobs.look))
             if found:
                 self.fresh += found
                 self.update_bars()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tdbg.shell.result import Line, Span
 from tdbg.shell.screen.shown import Shown
-from tdbg.shell.visited import Visited
+from tdbg.shell.visited_screens import VisitedScreens
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
-def title(scene: str, held: str, visited: Visited, fresh: int) -> tuple[Line, Line]:
+def title(scene: str, held: str, visited: VisitedScreens, fresh: int) -> tuple[Line, Line]:
     """``held``: the headline of a program that waits. ``fresh``: tensors that a growing trace has gained."""
     left = [Span(" tdbg", "user"), Span(" · ", "dim")]
     if held:

@@ -17,10 +17,10 @@ from tdbg.scene import Moment
 from tdbg.shell.result import Result, text
 from tdbg.shell.screen import theme
 from tdbg.shell.screen.bars import Links
-from tdbg.shell.screen.finding import SearchingScreen
 from tdbg.shell.screen.output import Output
 from tdbg.shell.screen.prompt import Menu, Prompt
 from tdbg.shell.screen.questions import Answer, Question
+from tdbg.shell.screen.searching import SearchingScreen
 from tdbg.shell.screen.terminal import TerminalGone
 
 _STOPS_WITHIN = 0.3  # seconds from the signal
@@ -76,7 +76,7 @@ class DebuggerScreen(SearchingScreen):
         """A page of a tensor's leading dimensions; where there are none, sideways."""
         output = self.part(Output)
         if self.shown is not None and self.shown.view is not None and self.shown.view.pages:
-            self.show_again(partial(self.desk.turned, self.shown, by), 0)
+            self.show_again(partial(self.jobs.turned, self.shown, by), 0)
         else:
             output.scroll_relative(x=8 * by, animate=False)
 
@@ -92,7 +92,7 @@ class DebuggerScreen(SearchingScreen):
             return self.say("the program has printed nothing since this screen opened")
         lines = self.printed.text().splitlines()
         result = Result([text(*lines)])
-        return self.show_again(partial(self.desk.aside, "what the program printed", result), max(0, len(lines) - 10))
+        return self.show_again(partial(self.jobs.aside, "what the program printed", result), max(0, len(lines) - 10))
 
     def action_refresh_scene(self) -> None:
         if self.shown is not None:
@@ -119,9 +119,9 @@ class DebuggerScreen(SearchingScreen):
         elif output.has_focus or self.part(Links).has_focus:
             self.part(Prompt).focus()
         elif self.shown is not None and self.shown.search is not None:
-            self.show_again(partial(self.desk.sought, self.shown, ""), output.top)
+            self.show_again(partial(self.jobs.sought, self.shown, ""), output.top)
         elif self.shown is not None and self.shown.is_aside:
-            self.show_again(self.desk.visited, 0)
+            self.show_again(self.jobs.visited, 0)
         self.say("")
 
     def action_interrupt(self) -> None:
@@ -158,7 +158,7 @@ class DebuggerScreen(SearchingScreen):
         self.exit(None)
 
     async def moments(self) -> list[Moment]:
-        return await asyncio.wrap_future(self.desk.worker.submit(self.desk.moments))
+        return await asyncio.wrap_future(self.jobs.worker.submit(self.jobs.moments))
 
     def on_prompt_left(self, event: Prompt.Left) -> None:
         links = self.part(Links)
@@ -178,7 +178,7 @@ class DebuggerScreen(SearchingScreen):
     async def _complete(self, is_asked: bool) -> None:
         prompt = self.part(Prompt)
         line = prompt.value[: prompt.cursor_position]
-        found = await asyncio.wrap_future(self.desk.worker.submit(partial(self.desk.complete, line)))
+        found = await asyncio.wrap_future(self.jobs.worker.submit(partial(self.jobs.complete, line)))
         prompt.offer(line, found, is_asked)
 
     def on_menu_chosen(self, event: Menu.Chosen) -> None:

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tdbg.shell.screen.pages import Pages
+from tdbg.shell.screen.line_pages import LinePages
 from tdbg.shell.screen.theme import links_of, strip_of
 
 _LOOK_AHEAD = 2000  # lines in which Tab looks for the next link
@@ -51,12 +51,12 @@ class Output(ScrollView, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__(id="output")
-        self.pages: Pages | None = None
+        self.pages: LinePages | None = None
         self.at: tuple[int, int] | None = None
         self.marked = -1  # the line of the match that was gone to
         self._over: tuple[int, str] | None = None  # the line and link that the mouse is over
 
-    def show(self, pages: Pages, top: int, left: int = 0) -> None:
+    def show(self, pages: LinePages, top: int, left: int = 0) -> None:
         self.pages, self.at, self._over, self.marked = pages, None, None, -1
         self._fit()
         self.go(top, left)

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from tdbg.shell.command import Completion
-from tdbg.shell.history import History
+from tdbg.shell.line_history import LineHistory
 from tdbg.shell.result import Span
 from tdbg.shell.screen.theme import strip_of
 from tdbg.shell.words import words_of
@@ -26,7 +26,7 @@ MENU_ROWS = 8
 class FromHistory(Suggester):
     """The newest line that goes on like this one."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: LineHistory) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._history = history
 
@@ -69,7 +69,7 @@ class Prompt(Input):
             super().__init__()
             self.by = by
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: LineHistory) -> None:
         super().__init__(id="prompt", suggester=FromHistory(history), select_on_focus=False)
         self._history = history
         self._found: list[str] = []

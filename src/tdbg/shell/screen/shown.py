@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tdbg.shell.layout import Layout
 from tdbg.shell.result import Line, Result
-from tdbg.shell.screen.pages import Pages
+from tdbg.shell.screen.line_pages import LinePages
 from tdbg.shell.screen.search import Search
 from tdbg.shell.screen.tensor_view import PANEL_WIDTH, View, beside, has_numbers
 from tdbg.shell.screen.worker import Worker
@@ -21,7 +21,7 @@ class Shown:
 
     line: str
     result: Result
-    pages: Pages
+    pages: LinePages
     room: int  # the width that there was for output and panel together
     width: int
     view: View | None = None
@@ -41,7 +41,7 @@ class Room:
         room = self.width  # it may change meanwhile
         has_panel = view is not None and room >= WITH_PANEL and has_numbers(view.shown)
         width = room - (PANEL_WIDTH if has_panel else 0) - 1
-        pages = Pages(Layout(result, width), self._worker, self._on_ready)
+        pages = LinePages(Layout(result, width), self._worker, self._on_ready)
         pages.load(result.top - 1, self.height + 2)
         return Shown(line, result, pages, room, width, view, has_panel)
 

@@ -8,7 +8,7 @@ from tdbg.web.route import Route
 
 _GROUPS = (
     "routes.overview", "routes.steps", "routes.executions", "routes.tensors", "routes.groups", "routes.values",
-    "routes.program", "routes.files", "routes.prompt", "live",
+    "routes.graphs_and_sources", "routes.files", "routes.prompt", "live",
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from tdbg.web.route import (
     whole,
 )
 from tdbg.web.route import listing as many
-from tdbg.web.shown import FRAME, TENSOR, frames, tensors_of
+from tdbg.web.rows_and_stacks import FRAME, TENSOR, frames, tensors_of
 
 _RECORD = {
     "execution": whole(),

@@ -22,7 +22,7 @@ from tdbg.web.route import (
     text,
     whole,
 )
-from tdbg.web.routes.program import HEALTH
+from tdbg.web.routes.graphs_and_sources import HEALTH
 from tdbg.web.routes.tensors import WHERE, ops_of_line
 
 _FIELDS = ("key", "label", "rows", "bad", "benign", "nan", "inf", "min", "max", "first_bad_seq")

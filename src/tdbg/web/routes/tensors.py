@@ -28,7 +28,7 @@ from tdbg.web.route import (
     truth,
     whole,
 )
-from tdbg.web.shown import COLUMNS, STACK, TENSOR, events, frames
+from tdbg.web.rows_and_stacks import COLUMNS, STACK, TENSOR, events, frames
 from tdbg.web.traces import ServedTrace
 
 

@@ -26,7 +26,7 @@ def reaches_loopback(environment: Mapping[str, str], modules: Collection[str]) -
     return not is_far and not Path("/.dockerenv").exists()
 
 
-class Output:
+class CellOutput:
     """What is shown below cells. One server, started when it is first needed, has the pages of all traces."""
 
     def __init__(self, shell: Any) -> None:

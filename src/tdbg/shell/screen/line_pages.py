@@ -17,7 +17,7 @@ _KEPT = 200
 _WAITING = 6  # who drags the scrollbar over ten million rows wants the last pages, not all of them
 
 
-class Pages:
+class LinePages:
     """``line`` gives None for what is not there yet; ``on_ready`` is called, on the worker, when more is."""
 
     def __init__(self, layout: Layout, worker: Worker, on_ready: Callable[[], None]) -> None:

@@ -1,8 +1,8 @@
-"""The commands in; a page of documentation for each, and a table of all their flags, out.
+"""Writes a page of documentation for each command of the prompt, and a table of all their flags.
 
-``python -m tdbg.shell.pages docs/shell TRACE`` writes them, with what the examples really print on that trace. Without
-TRACE the outputs stay as they are, and the rest is brought up to date. The tests that exercise flags stand in the table
-itself: they are read from it, and stay.
+``python -m tdbg.shell.command_pages docs/shell TRACE`` writes them, with what the examples really print on that trace.
+Without TRACE the outputs stay as they are, and the rest is brought up to date. The table names the tests that exercise
+each flag: they are read from it, and stay.
 """
 
 from __future__ import annotations

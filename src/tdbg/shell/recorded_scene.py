@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tdbg.shell.engine import Engine
 
 
-def trace_scene(shell: Engine) -> TraceScene:
+def recorded_scene(shell: Engine) -> TraceScene:
     """The scene itself where it is one of a trace, without what is only in memory where the program is held; a run of a
     Session is made into one."""
     scene = shell.scene

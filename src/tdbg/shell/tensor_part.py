@@ -10,25 +10,25 @@ from tdbg.errors import TdbgError
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TensorPart:
     """For each dimension of a tensor one index, which takes the dimension away, or the range of those that are left."""
 
     shape: tuple[int, ...]  # of the whole tensor
     taken: tuple[int | range, ...]
 
     @classmethod
-    def whole(cls, shape: Sequence[int]) -> Part:
+    def whole(cls, shape: Sequence[int]) -> TensorPart:
         return cls(tuple(shape), tuple(range(size) for size in shape))
 
     @classmethod
-    def of(cls, shape: Sequence[int], index: Sequence[Any]) -> Part:
+    def of(cls, shape: Sequence[int], index: Sequence[Any]) -> TensorPart:
         """``index`` is one that fits: integers, slices and at most one ellipsis."""
         at = next((n for n, one in enumerate(index) if one is Ellipsis), len(index))
         behind = index[at + 1 :]
         missing = [slice(None)] * (len(shape) - at - len(behind))
         return cls.whole(shape).narrowed([*index[:at], *missing, *behind])
 
-    def narrowed(self, index: Sequence[int | slice]) -> Part:
+    def narrowed(self, index: Sequence[int | slice]) -> TensorPart:
         """A part of this part; the dimensions that ``index`` does not reach stay as they are."""
         rest = iter(index)
         taken = [one if isinstance(one, int) else one[next(rest, slice(None))] for one in self.taken]

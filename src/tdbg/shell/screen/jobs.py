@@ -29,7 +29,7 @@ class Outcome(NamedTuple):
     shown: Shown | None
 
 
-class Desk:
+class Jobs:
     """The engine, and the room its results have on the screen."""
 
     def __init__(self, engine: Engine) -> None:

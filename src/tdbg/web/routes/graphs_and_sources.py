@@ -23,7 +23,7 @@ from tdbg.web.route import (
     truth,
     whole,
 )
-from tdbg.web.shown import STACK, frames
+from tdbg.web.rows_and_stacks import STACK, frames
 
 
 def op(asked: Asked) -> dict[str, Any]:

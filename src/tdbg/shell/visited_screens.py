@@ -15,7 +15,7 @@ class Screen(NamedTuple):
     result: Result
 
 
-class Visited:
+class VisitedScreens:
     """``screens`` in order, oldest first; ``at`` is the one that is shown, -1 before the first."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from tdbg.shell.settings import state_folder
 _MOST = 1000
 
 
-class History:
+class LineHistory:
     """``lines``, oldest first, none twice in a row. Without a path nothing is kept; a file that cannot be written is
     no reason to disturb anybody."""
 
@@ -24,7 +24,7 @@ class History:
                 pass
 
     @classmethod
-    def of_user(cls) -> History:
+    def of_user(cls) -> LineHistory:
         return cls(state_folder() / "history")
 
     def add(self, line: str) -> None:

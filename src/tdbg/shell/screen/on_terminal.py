@@ -12,22 +12,22 @@ from tdbg import native
 from tdbg.capture import faults
 from tdbg.capture.control import Action, Kind, Pause
 from tdbg.shell.engine import Engine
-from tdbg.shell.screen.desk import Desk
+from tdbg.shell.screen.jobs import Jobs
 
 _PATIENCE = 5  # seconds for a screen that is told to end
 
 
 def show(engine: Engine, pause: Pause | None = None, first: str = "") -> Action | None:
     """None: the terminal is gone. A fault of the screen is raised, when the terminal is as it was before."""
-    desk = Desk(engine)
-    desk.begin_ahead(pause, first)
+    jobs = Jobs(engine)
+    jobs.begin_ahead(pause, first)
     from tdbg.shell.screen.keys import DebuggerScreen
     from tdbg.shell.screen.printed import Printed
     from tdbg.shell.screen.terminal import LEAVE
 
     failures: list[BaseException] = []
     with Printed() as printed, native.guarded_terminal(printed.terminal, printed.file, LEAVE.encode()):
-        app = DebuggerScreen(desk, pause, first, printed)
+        app = DebuggerScreen(jobs, pause, first, printed)
 
         def draw() -> None:
             try:
@@ -71,6 +71,6 @@ def run(engine: Engine, first: str = "lt") -> None:
         show(engine, first=first)
     except Exception as fault:
         faults.report("showing the screen", fault)
-        from tdbg.shell.lines import LineMode
+        from tdbg.shell.line_mode import LineMode
 
         LineMode(engine).loop()
