@@ -1,4 +1,4 @@
-"""A name that is not there, and all that are, in; the nearest of them out, quickly also among many thousands."""
+"""Finds the name that is most like one that is not there, quickly even among many thousands."""
 
 from __future__ import annotations
 

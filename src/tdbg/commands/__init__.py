@@ -1,4 +1,4 @@
-"""The commands of ``tdbg``, one file each: a name in, its command out."""
+"""Finds the commands of ``tdbg`` by name; each is a file of this folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tdbg diff``: two traces in, the first place where they part on standard output out."""
+"""``tdbg diff`` finds the first place where two runs part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tdbg export``: a trace in, files of another format out."""
+"""``tdbg export`` writes a trace in another format."""
 
 from __future__ import annotations
 

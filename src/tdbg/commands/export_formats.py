@@ -1,4 +1,4 @@
-"""A trace in, files of another format out: the formats that ``tdbg export`` knows."""
+"""Writes traces in the formats that ``tdbg export`` knows."""
 
 from __future__ import annotations
 

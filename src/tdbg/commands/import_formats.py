@@ -1,5 +1,7 @@
-"""A folder or file of another debugger in, a trace out: the formats that ``tdbg import`` knows, and the cache of those
-that were opened directly."""
+"""Makes traces of what other debuggers wrote, in the formats that ``tdbg import`` knows.
+
+What is opened without importing it first is imported into a cache.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tdbg info``: a trace in, one screen out that says what is in it, and what is not."""
+"""``tdbg info`` tells on one screen what is in a trace, and what is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m tdbg.commands.last_word``: a trace in, what is said of it when its program has ended out, as JSON.
+"""``python -m tdbg.commands.last_word`` finds what is said of a trace when its program has ended, as JSON.
 
 ``tdbg run`` starts it and relays its answer. It is a process of its own, so that nothing that happens to it (no memory,
 a crash) reaches the program, whose exit status is not told yet. It ends when its standard input does, with that

@@ -1,4 +1,4 @@
-"""``--output`` in, a path out at which a trace can be written; what stands against it is said before the run."""
+"""Finds the path that a trace is written to, and says before the run what stands against it."""
 
 from __future__ import annotations
 

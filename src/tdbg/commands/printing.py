@@ -1,4 +1,4 @@
-"""Values and rows in, text out: aligned tables, the same for every command."""
+"""Prints aligned tables and labelled lines, the same for every command."""
 
 from __future__ import annotations
 

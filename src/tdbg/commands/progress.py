@@ -1,4 +1,4 @@
-"""Shares of a long job in, one line on a terminal out; silent where standard error is no terminal."""
+"""Shows how far a long job is, in one line on a terminal; says nothing elsewhere."""
 
 from __future__ import annotations
 

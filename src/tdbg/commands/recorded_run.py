@@ -1,4 +1,4 @@
-"""A program and its options in; the program run and recorded, its end written to the trace, and the verdict said.
+"""Runs a program and records it, writes its end to the trace, and prints the verdict.
 
 Python ends a program in this order: its main code, its threads, its atexit handlers, last come first served. So tdbg
 registers the verdict before the program starts, to come last, and closes the trace in a handler that it registers when

@@ -1,4 +1,4 @@
-"""``tdbg run``: a program in, its own output and exit status out, and a trace with a verdict."""
+"""``tdbg run`` runs a program as it would run alone, records it, and prints a verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace that is being recorded in; its page out, from a process beside the program, which it never touches.
+"""Shows the page of a trace that is being recorded, from a process beside the program, which it never touches.
 
 The server ends when the pipe to it does: with the program, however that ends. Where a person sits at a terminal, tdbg
 holds the pipe until Ctrl-C, so that the page can be read after the program has ended.

@@ -1,4 +1,4 @@
-"""``tdbg serve``: traces in, a page in the browser out, until Ctrl-C."""
+"""``tdbg serve`` shows traces in the browser until Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tdbg shell``: a trace and typed commands in, what they show out: on a screen, in lines, or as JSON."""
+"""``tdbg shell`` carries out typed commands on a trace: on a screen, in lines, or as JSON."""
 
 from __future__ import annotations
 

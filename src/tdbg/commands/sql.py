@@ -1,4 +1,4 @@
-"""``tdbg sql``: a trace and a query in, rows out as a table, CSV or JSON."""
+"""``tdbg sql`` asks a trace a query and prints the rows as a table, CSV or JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The TRACE argument that most commands share: a trace, a folder of TensorFlow's debugger, or the newest trace here."""
+"""Opens the TRACE that most commands take: a trace, a folder of TensorFlow's debugger, or the newest trace here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An exception that leaves the user's program in; Python's own report of it out, without tdbg's frames.
+"""Hides tdbg's frames in Python's report of an exception that leaves the user's program.
 
 The exception goes on to the interpreter, which then does all it does for a plain program: exit status, waiting for
 threads, ``atexit``, ending by SIGINT. Only the traceback is shortened on the way, in ``sys.excepthook``.

@@ -1,4 +1,4 @@
-"""The words after ``tdbg run`` in; a program out that runs in this process as Python itself would run it.
+"""Finds the program that the words after ``tdbg run`` name, and runs it in this process as Python itself would.
 
 What Python does in C is done again here (the search path, ``sys.argv``, a new ``__main__``); what it does in ``runpy``
 is left to ``runpy``, so that its messages and tracebacks are the same ones.

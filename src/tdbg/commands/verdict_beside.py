@@ -1,4 +1,4 @@
-"""A trace whose program has ended in; what is to be said of it out, found by a process of its own (last_word.py).
+"""Finds what is said of a trace when its program has ended, by a process of its own (last_word.py).
 
 This process still owes the program its exit status. So whatever the search for the cause comes to (a crash, too little
 memory, Ctrl-C, no end), it comes to one sentence here.

@@ -1,4 +1,4 @@
-"""``tdbg why``: a trace in, the verdict on standard output out."""
+"""``tdbg why`` prints the verdict on a trace."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The text below ``%%tdbg`` in; it runs in the notebook as a plain cell would, with the lines that the user sees.
+"""Runs the text below ``%%tdbg`` in the notebook as a plain cell would run, with the lines that the user sees.
 
-IPython calls magics, and does not await them. So where the text below has ``await``, the call gets one, too: then
+IPython calls magics, and does not await them. So where the text below has ``await``, the call gets one too: then
 IPython runs the whole cell on its event loop, as it does with any other cell that has one.
 """
 

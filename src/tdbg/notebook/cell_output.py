@@ -1,4 +1,4 @@
-"""A trace in; its verdict and its page as one output of a cell out: text, and HTML where it can be shown."""
+"""Shows the verdict on a trace and its page below a cell: as text, and as HTML where that can be shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words behind ``%tdbg`` and ``%%tdbg`` in; cells that are recorded, and what was found in them, out."""
+"""Understands the words behind ``%tdbg`` and ``%%tdbg``, and records cells as they say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts in, HTML out; every text is escaped unless it is HTML that was made here."""
+"""Makes HTML; every text is escaped unless it is HTML that was made here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace in; the whole report as one HTML text out: verdict, plots, alerts, coverage, how it was recorded."""
+"""Writes the whole report of a trace as one HTML text: verdict, plots, alerts, coverage, how it was recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves over steps in, one SVG plot as HTML out: lines, the range around them, and marks where values were bad."""
+"""Draws curves over steps as an SVG plot: lines, the range around them, and marks where values were bad."""
 
 from __future__ import annotations
 

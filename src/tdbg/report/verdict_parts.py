@@ -1,4 +1,4 @@
-"""A verdict in; its origins, harmless places and alerts as HTML out."""
+"""Writes the parts of a verdict as HTML: origins, harmless places and alerts."""
 
 from __future__ import annotations
 

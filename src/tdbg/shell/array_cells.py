@@ -1,4 +1,4 @@
-"""Elements of an array in; their texts, all equally wide, and their styles out."""
+"""Writes the elements of an array as texts of equal width, each with its style."""
 
 from __future__ import annotations
 

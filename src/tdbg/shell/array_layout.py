@@ -1,4 +1,4 @@
-"""An array and a width in; lines like those that numpy prints out, each made when it is asked for.
+"""Lays an array out in lines like those that numpy prints, each made when it is asked for.
 
 How many lines there are, and which elements each shows, is arithmetic: an array of eighty million elements is laid out
 at once. Beyond two dimensions each page, a matrix, has a line of its own that says which one it is.

@@ -1,4 +1,4 @@
-"""A tensor as it was seen in; what is bad in it, as ``-inf ×400``, out."""
+"""Says what is bad in a tensor as it was seen, as ``-inf ×400``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of spans in; the same as text with the terminal's colours, or without any, out."""
+"""Writes lines of spans as text, with the terminal's colours or without any."""
 
 from __future__ import annotations
 

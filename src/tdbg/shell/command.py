@@ -1,4 +1,4 @@
-"""One command of the debugger's prompt: the words behind its name in, a Result out."""
+"""Defines what a command of the debugger's prompt is: it takes the words behind its name and gives a Result."""
 
 from __future__ import annotations
 

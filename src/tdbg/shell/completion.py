@@ -1,4 +1,4 @@
-"""The beginning of a typed line in; what could stand for its last word out.
+"""Completes a line that is being typed: offers what could stand for its last word.
 
 What an argument is called in the help (its metavar) says what Tab offers for it.
 """

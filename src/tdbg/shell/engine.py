@@ -1,4 +1,7 @@
-"""A scene and lines that a person types in; Results out. Knows no terminal: line mode, screen, page and -c use it."""
+"""Carries out lines that a person types, on a scene, and gives a Result for each.
+
+It knows no terminal: line mode, screen, page and -c use it.
+"""
 
 from __future__ import annotations
 

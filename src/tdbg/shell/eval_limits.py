@@ -1,6 +1,6 @@
-"""What an expression is about to do in; TdbgError, before it is done, when it could do anything but compute, out.
+"""Refuses, before it is done, whatever an expression of ``eval`` could do besides computing.
 
-Sizes are bounded before arrays are made, integers by their bits; texts may only name types and options, and be compared
+Sizes are bounded before arrays are made, integers by their bits. Texts may only name types and options, and be compared
 with.
 """
 

@@ -1,4 +1,4 @@
-"""A filter or a pattern that somebody typed in; a TdbgError out when it is none."""
+"""Checks a filter or a pattern that somebody typed."""
 
 from __future__ import annotations
 

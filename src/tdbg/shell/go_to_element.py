@@ -1,4 +1,4 @@
-"""A result that shows an array, and an element's indices, in; the result with that element in view out."""
+"""Brings one element of the array that a result shows into view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command in; its description, usage and flags as texts, for ``help`` and for the pages of the documentation, out."""
+"""Writes the description, usage and flags of a command, for ``help`` and for the pages of the documentation."""
 
 from __future__ import annotations
 

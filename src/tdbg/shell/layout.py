@@ -1,4 +1,4 @@
-"""A Result and a width in; the lines that show it out, made as they are asked for.
+"""Lays a Result out in lines of some width, made as they are asked for.
 
 Each kind of block has a layout in a file of its own, with ``len()`` and ``lines(first, last)``.
 """

@@ -1,4 +1,4 @@
-"""Lines that were typed, in this run and earlier ones, in; those with a prefix, newest first, out."""
+"""Remembers the lines that were typed, in this run and earlier ones, and finds those with a prefix."""
 
 from __future__ import annotations
 

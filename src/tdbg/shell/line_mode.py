@@ -1,7 +1,7 @@
-"""The prompt on a plain terminal or a pipe: lines of standard input in, output on standard output.
+"""Runs the prompt on a plain terminal or a pipe: reads lines and prints what comes of them.
 
-On a terminal there are history, completion and a pager; on a pipe the lines that were read are written out too, so that
-the output reads as what a person would have seen.
+On a terminal there are history, completion and a pager. On a pipe the lines that were read are printed too, so the
+output reads as what a person would have seen.
 """
 
 from __future__ import annotations

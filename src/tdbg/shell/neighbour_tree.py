@@ -1,4 +1,4 @@
-"""Inputs and recipients of ops in; the spans that show one, and the tree that ``li -r`` and ``lo -r`` show, out."""
+"""Finds the tree of an op's neighbours that ``li -r`` and ``lo -r`` show, and writes each neighbour as a link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``list_inputs`` and ``list_outputs`` share: a node and a direction in, the tree of its neighbours out."""
+"""Shows the neighbours of an op in one direction, for ``list_inputs`` and ``list_outputs``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An array, or what was recorded of one, in; the lines of its numeric summary and of its histogram out."""
+"""Writes the numeric summary of an array, or of what was recorded of one, and its histogram."""
 
 from __future__ import annotations
 

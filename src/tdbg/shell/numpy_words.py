@@ -1,4 +1,4 @@
-"""The words of numpy that ``eval`` knows: a name in, the function and a bound on the size of what it gives out.
+"""Lists the words of numpy that ``eval`` knows, each with a bound on the size of what it gives.
 
 Whatever makes an array that is larger than its inputs has a bound here, so that it is refused before it is made.
 Nothing that reads or writes files, takes functions or gives objects other than arrays, numbers and texts is among them.

@@ -1,4 +1,4 @@
-"""A line of text and the places that it may name in; the line with those places as links out."""
+"""Makes links of the places in the program that a line of text names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plot and a width in; lines out: a chart for one series, a line of small bars for each of several."""
+"""Draws a plot in lines: a chart of one series, or a line of small bars for each of several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A held program in; the prompt that asks what it does next, on a screen or in lines, out."""
+"""Asks what a held program does next, on a screen or in lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shell in; the trace behind what it looks at, as a scene whose tensors are rows of that trace, out."""
+"""Gets the scene of the trace behind what a shell looks at."""
 
 from __future__ import annotations
 

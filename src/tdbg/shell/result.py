@@ -1,7 +1,7 @@
-"""What a command of the debugger gives: blocks of data that a renderer turns into lines, a page or JSON.
+"""Defines what a command gives: blocks of data, of which a renderer makes lines, a page or JSON.
 
-A block is a record without any layout. ``layout.py`` makes lines of one for a terminal of some width; ``as_data`` makes
-JSON of it.
+A block is a record without any layout. ``layout.py`` makes lines of one for a terminal of some width;
+``result_data.py`` makes JSON of it.
 """
 
 from __future__ import annotations

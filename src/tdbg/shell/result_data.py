@@ -1,4 +1,4 @@
-"""A Result in; what it says as lists, dictionaries and numbers, for JSON, out."""
+"""Turns a Result into lists, dictionaries and numbers, for JSON."""
 
 from __future__ import annotations
 

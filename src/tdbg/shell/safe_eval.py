@@ -1,4 +1,4 @@
-"""A numpy expression that a person typed in, its value out; nothing but arithmetic can come of it.
+"""Computes a numpy expression that a person typed; nothing but arithmetic can come of it.
 
 The text is parsed, and only what is listed here is carried out: numbers, operators, comparisons, slices, the functions
 of ``numpy_words`` and a few attributes of arrays. Python's own ``eval`` is not used. What would take too much memory is

@@ -1,4 +1,4 @@
-"""A small JSON file in; the settings of the debugger's prompt, checked, out; what is set is written back.
+"""Keeps the settings of the debugger's prompt in a small JSON file, and checks them.
 
 Files of the prompt (settings and history) lie in the folder TDBG_STATE, by default ``~/.local/state/tdbg``.
 """

@@ -1,4 +1,4 @@
-"""Numbers over steps in; one line of small bars, or a chart of a few lines, out. Bad values are marked, not drawn."""
+"""Draws numbers over steps as a line of small bars, or as a chart of a few lines. Bad values are marked, not drawn."""
 
 from __future__ import annotations
 

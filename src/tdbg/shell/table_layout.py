@@ -1,6 +1,6 @@
-"""A table, perhaps of ten million rows, in; a header and aligned lines, each made when it is asked for, out.
+"""Lays a table out, perhaps of ten million rows: a header and aligned lines, each made when it is asked for.
 
-Columns are as wide as what stands in the first and last rows; a longer cell further on pushes its own line only.
+Columns are as wide as what stands in the first and last rows. A longer cell further on pushes only its own line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An array and what was asked of it (flags of print_tensor) in; the blocks that show it, or its file, out."""
+"""Makes the blocks that show an array as the flags of ``print_tensor`` ask, or writes it to a file."""
 
 from __future__ import annotations
 

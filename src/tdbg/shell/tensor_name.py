@@ -1,4 +1,4 @@
-"""What a person types for a tensor in (``hidden/Relu:0:DebugIdentity[0, -3:]``); its parts out."""
+"""Takes apart what a person types for a tensor: ``hidden/Relu:0:DebugIdentity[0, -3:]``."""
 
 from __future__ import annotations
 

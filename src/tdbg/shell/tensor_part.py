@@ -1,4 +1,4 @@
-"""The shape of a tensor and a numpy index in; which of its elements that leaves, in the tensor's own numbers, out."""
+"""Tells which elements of a tensor a numpy index leaves, in the tensor's own numbers."""
 
 from __future__ import annotations
 

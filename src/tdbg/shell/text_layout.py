@@ -1,4 +1,4 @@
-"""Lines of text in; the same lines, wrapped where a width is given, out."""
+"""Lays out lines of text, wrapped where a width is given."""
 
 from __future__ import annotations
 

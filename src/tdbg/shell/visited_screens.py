@@ -1,4 +1,4 @@
-"""Screens that were shown, as a browser keeps pages: results in, the one before or after out."""
+"""Keeps the screens that were shown, as a browser keeps pages, to go back and forward."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A typed line in; its commands, its words with their places, and the file that its output goes to, out."""
+"""Splits a typed line into its commands, its words with their places, and the file that its output goes to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process of a server in; the same with allocators that keep little of what is no longer needed, out."""
+"""Makes the process of a server keep little memory that it no longer needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stacks and tensors as the page gets them: what several routes say in the same words."""
+"""Writes stacks and rows of tensors as the page gets them, in the same words for all routes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Paths of traces and of folders that hold some in; the traces that are served, by their short names, out.
+"""Keeps the traces that are served, by their short names, and finds new ones in folders.
 
 A trace is opened when it is first asked for, and looked at again while its program writes. Quick questions share one
-reader and a lock; a slow one has a reader of its own, so that it holds nobody up, and its answer is kept until the
+reader and a lock. A slow one has a reader of its own, so that it holds nobody up, and its answer is kept until the
 trace has grown.
 """
 

@@ -1,4 +1,4 @@
-"""Numbers of two tensors in; how far they are apart, and the last place of their element types, out."""
+"""Measures how far the numbers of two tensors are apart, and knows the last place of each element type."""
 
 from __future__ import annotations
 

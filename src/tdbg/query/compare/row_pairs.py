@@ -1,4 +1,4 @@
-"""Rows of two traces in; a number for each out that is the same on both sides where two rows belong together."""
+"""Numbers the rows of two traces so that rows that belong together get the same number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comparison of two traces in, lines for people out."""
+"""Writes the comparison of two traces as lines for people."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which tensors are meant, and what to group them by, in; the groups with their health, by page, out.
+"""Groups tensors by step, run, layer or phase, and tells how healthy each group is, a page at a time.
 
-Rollups know most of it. Where a filter is given the rows are aggregated, once; what steps without a filter lack is
-aggregated for those alone that are looked at.
+Rollups know most of it. Where a filter is given the rows are aggregated once; of steps without a filter, only those on
+the page that somebody looks at are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A process in; the layers of its model, as a tree in the order of the program and with their health, out.
+"""Lists the layers of a model as a tree, in the order of the program and with their health.
 
-A layer is a scope in which the program computed something forward; what is computed of its gradient belongs to it, what
-made its weights or updates them does not. A program without scopes has the lines that were differentiated.
+A layer is a scope in which the program computed something forward. What is computed of its gradient belongs to it; what
+made its weights or updates them does not. A program without scopes has the lines that were differentiated instead.
 """
 
 from __future__ import annotations

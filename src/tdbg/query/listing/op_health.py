@@ -1,6 +1,6 @@
-"""The rollup of a process in; for each op how many of its tensors were bad and how large they were, out.
+"""Tells for each op how many of its tensors were bad and how large their elements were, from the rollups.
 
-Which ops' bad values did no harm, a verdict tells. Theirs are counted as bad ones, too, and apart as benign.
+A verdict tells which ops' bad values did no harm. They are counted as bad too, and once more as benign.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Profiled nodes in; those that pass filters, sorted, and totals by node, op type or source line, out.
+"""Filters, sorts and adds up the times of profiled nodes: by node, op type, device or source line.
 
 The filters and the fields to sort by are those of tfdbg's ``list_profile``.
 """

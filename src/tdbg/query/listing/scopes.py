@@ -1,4 +1,4 @@
-"""A graph and a scope of it in; the scopes and ops right inside it, with their health and what flows among them, out.
+"""Tells what is directly inside a scope of a graph: scopes and ops, their health, and what flows among them.
 
 ``a/b/MatMul`` is an op of scope ``a/b``, which lies in scope ``a``. Eager ops are a graph of their own, -1.
 """

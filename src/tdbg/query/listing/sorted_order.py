@@ -1,8 +1,8 @@
-"""Rows and a key of each in; an order of them out, of which only as much is sorted as somebody looks at.
+"""Puts rows in the order of a key, and sorts only as much of it as somebody looks at.
 
-Whoever sorts ten million rows looks at the first few. So those are found in one pass that keeps the best so far. What
-is beyond is sorted a bucket at a time: the rows whose keys lie between two neighbouring ones of a sample. No pass keeps
-all rows or all keys.
+Whoever sorts ten million rows looks at the first few, so those are found in one pass that keeps the best so far. What
+lies beyond is sorted a bucket at a time: the rows whose keys lie between two neighbouring keys of a sample. No pass
+keeps all rows or all keys.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A filter, a step, an op, an order in; the tensors that are meant, in that order and by place, out.
+"""Finds the tensors that pass a filter, or belong to a step, an op or a layer, and gives them by place in any order.
 
-Of ten million rows only their positions are kept: 4 bytes each, and none at all where everything is listed as it came.
+Of ten million rows only the positions are kept: 4 bytes each, and none at all where everything is listed as it came.
 """
 
 from __future__ import annotations

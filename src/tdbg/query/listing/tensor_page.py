@@ -1,4 +1,4 @@
-"""Positions of tensors in; a table with their numbers, and with the names of what made them, out."""
+"""Reads a page of tensors: their numbers, and the names of what made them."""
 
 from __future__ import annotations
 

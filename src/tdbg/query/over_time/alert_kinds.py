@@ -1,4 +1,4 @@
-"""What every kind of alert says: where in the run, where in the program, and one sentence."""
+"""Defines what every alert says: where in the run, where in the program, and one sentence."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A trace in, its alerts out: bad values, functions that were traced again, shapes that changed between calls.
+"""Finds the alerts of a trace: bad values, functions that were traced again, shapes that changed between calls.
 
-Alerts are worked out, not stored. Rollups say which tensors are concerned, so that the rows of a large trace are read
-only where something happened.
+Alerts are worked out, not stored. Rollups say which tensors are concerned, so the rows of a large trace are read only
+where something happened.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rollup of a process's ops in; one alert for each output that held NaN or infinity out."""
+"""Makes an alert for each output that ever held NaN or infinity, from the rollup of its op."""
 
 from __future__ import annotations
 

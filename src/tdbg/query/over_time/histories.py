@@ -1,4 +1,4 @@
-"""Outputs of ops and a range of steps in; their numbers over those steps out, with as many points as are wanted."""
+"""Reads the numbers of some outputs over a range of steps, in as many points as are wanted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tensor's name in; its numbers over the steps out, from all ops that have this name."""
+"""Follows a tensor's numbers over the steps, from all ops that have its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process and a range of steps in; rows, bad values and seconds out, in as many parts as somebody can look at."""
+"""Divides a range of steps into as many parts as somebody can look at: rows, bad values and seconds of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process of a trace in; all that a scene keeps of it until the trace has grown, read when first asked for, out."""
+"""Keeps all that a scene knows of a process until the trace has grown; everything is read when first asked for."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""An eager op in; the ops whose values it was given, and those that were given its own, out.
+"""Finds which ops an eager op got its values from, and which ops were given its own.
 
 No graph tells what an eager op reads, but each time it runs the numbers of the tensors that went in are kept; rows tell
-which op made which tensor. One run of the op is taken for all.
+which op made which tensor. One run of the op stands for all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The trace of a program that is running in; the scene of its own process at the step where it is now out."""
+"""Opens the trace of a running program at its own process and the step where it is now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process of a trace in; what is common to its moments, be they training steps or runs of Sessions, out."""
+"""Defines what the moments of a trace have in common, whether they are training steps or runs of Sessions."""
 
 from __future__ import annotations
 

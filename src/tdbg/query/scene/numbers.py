@@ -1,4 +1,4 @@
-"""Rows of ``tensors`` in; for each how often a tensor of the same name was seen before it out."""
+"""Counts, for each row, how often a tensor of the same name was seen before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A moment of a trace in; what was asked of it, what it was fed, and how it ended, out."""
+"""Tells what was asked of a moment of a trace, what it was fed, and how it ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process of a trace in which Sessions ran in; their runs as moments, and the rows of each, out."""
+"""Shows the runs of Sessions as moments, each with its rows."""
 
 from __future__ import annotations
 

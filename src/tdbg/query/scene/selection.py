@@ -1,4 +1,4 @@
-"""A Selection and the rows of a moment, or of a whole trace, in; the rows that pass, in the order wanted, out."""
+"""Selects the rows that pass a Selection, of one moment or of the whole trace, and sorts them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process of a trace in; the Python files that made its ops, and what each line made, out."""
+"""Lists the Python files that made the ops of a process, and what each line made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process of a trace in; its training steps as moments, and the rows of each, out."""
+"""Shows training steps as moments, each with its rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of ``tensors`` by position in; a listing of what was seen, in order and read as it is asked for, out."""
+"""Lists what was seen of tensors, in order; rows are read when they are asked for."""
 
 from __future__ import annotations
 

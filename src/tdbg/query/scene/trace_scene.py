@@ -1,4 +1,4 @@
-"""A trace in; the scene that commands look at out: its moments, tensors, nodes and sources, one process at a time."""
+"""Makes a trace the scene that commands look at: its moments, tensors, nodes and sources, one process at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was seen of a tensor in; its elements out, where the trace kept them."""
+"""Reads the elements of a tensor where the trace kept them, and says how to keep them where it did not."""
 
 from __future__ import annotations
 

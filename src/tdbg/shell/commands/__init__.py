@@ -1,4 +1,4 @@
-"""The commands of the debugger's prompt, one file each: a name or alias in, its command out."""
+"""Finds the commands of the debugger's prompt by name or alias; each is a file of this folder."""
 
 from __future__ import annotations
 

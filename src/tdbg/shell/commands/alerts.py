@@ -1,4 +1,4 @@
-"""``alerts``: the alerts of the whole trace: bad values, functions traced again, shapes that changed."""
+"""``alerts`` lists the alerts of the whole trace: bad values, functions traced again, shapes that changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``diff``: another trace in; the first place where the two runs part out."""
+"""``diff`` finds the first place where this run and that of another trace part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``eval``: an expression over tensors in; what it comes to out."""
+"""``eval`` computes an expression over tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``grad``: the norms of the gradients of all layers over the steps, as a table with small charts."""
+"""``grad`` shows the norms of all layers' gradients over the steps, as a table with small charts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``health``: what is not healthy in training, with or without bad values: the rules' alerts."""
+"""``health`` tells what is unhealthy in training, whether or not there are bad values: the rules' alerts."""
 
 from __future__ import annotations
 

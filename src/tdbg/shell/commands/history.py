@@ -1,4 +1,4 @@
-"""``history``: a tensor in; its numbers over all steps, as a chart and a table, out."""
+"""``history`` shows a tensor's numbers over all steps, as a chart and a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``list_profile``: how long each op of a profiled run took."""
+"""``list_profile`` tells how long each op of a profiled run took."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``list_source``: the Python files whose lines made ops."""
+"""``list_source`` lists the Python files whose lines made ops."""
 
 from __future__ import annotations
 

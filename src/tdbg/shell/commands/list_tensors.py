@@ -1,4 +1,4 @@
-"""``list_tensors``: which tensors were seen, with time, size, op type, name and what is bad in them."""
+"""``list_tensors`` lists the tensors that were seen, with time, size, op type, name and what is bad in them."""
 
 from __future__ import annotations
 

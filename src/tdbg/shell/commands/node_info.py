@@ -1,4 +1,4 @@
-"""``node_info``: one op, its neighbours, attributes, tensors, and the lines that created it."""
+"""``node_info`` shows one op: its neighbours, attributes and tensors, and the lines that created it."""
 
 from __future__ import annotations
 

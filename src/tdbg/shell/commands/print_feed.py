@@ -1,4 +1,4 @@
-"""``print_feed``: the name of a feed in; the value that the run was given for it out."""
+"""``print_feed`` shows the value that a run was given for a feed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``print_source``: a Python file with what each of its lines made, or what each cost."""
+"""``print_source`` shows a Python file with what each of its lines made, or what each cost."""
 
 from __future__ import annotations
 

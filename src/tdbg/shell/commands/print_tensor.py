@@ -1,4 +1,4 @@
-"""``print_tensor``: a name, perhaps with a slice, in; the elements of that tensor, or what is known of them, out."""
+"""``print_tensor`` shows the elements of a tensor or a slice of it, or what is known of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``run``: what a held program does next, as an Action."""
+"""``run`` tells a held program what to do next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``steps``: the moments of a trace, and the way from one to another."""
+"""``steps`` lists the moments of a trace, and goes from one to another."""
 
 from __future__ import annotations
 

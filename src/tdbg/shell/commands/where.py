@@ -1,4 +1,4 @@
-"""``where``: a tensor in; the way that its value came, op by op with the program's lines, out."""
+"""``where`` shows the way that a tensor's value came, op by op with the program's lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``why``: where bad values began, why, how far they spread and what to do: the verdict on the whole trace."""
+"""``why`` gives the verdict on the whole trace: where bad values began, why, how far they spread, what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An engine, and perhaps a program that is held, in; a screen with its results, and an Action at its end, out."""
+"""Shows results on the screen, and ends with what the person wants a held program to do next."""
 
 from __future__ import annotations
 

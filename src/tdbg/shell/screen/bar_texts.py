@@ -1,4 +1,4 @@
-"""Where the debugger stands in; the words of the title, the rule and the keys out."""
+"""Writes the words of the title, the rule and the keys: where the debugger stands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans for both ends of a line in; one bar of the screen (title, menu, rule, keys) out, with links to click."""
+"""Draws a bar of the screen (title, menu, rule, keys) with a text at either end and links to click."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Typed lines, turned pages and new sizes in; what the screen shows then out. All of it is done on the worker."""
+"""Does what the screen asks for, all on the worker: performs lines, lays out results, turns pages of tensors."""
 
 from __future__ import annotations
 

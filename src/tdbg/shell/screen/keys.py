@@ -1,4 +1,4 @@
-"""Keys and clicks in; what the screen does about them out."""
+"""Decides what the screen does about each key and click."""
 
 from __future__ import annotations
 

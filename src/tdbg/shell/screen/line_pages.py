@@ -1,4 +1,4 @@
-"""A layout of any length in; those of its lines that are there out, without waiting: pages are read on the worker."""
+"""Gives the lines of a layout of any length that are there already; the others are read on the worker, by page."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""An engine in; the screen on the terminal, and what the person wants to happen next, out.
+"""Shows the screen on the terminal, and asks there what a held program does next.
 
-The screen has a thread of its own, for two reasons: the thread that is held may belong to TensorFlow, and the program
-may have an event loop in it already.
+The screen has a thread of its own, for two reasons: the thread that is held may belong to the framework, and the
+program may have an event loop in it already.
 """
 
 from __future__ import annotations

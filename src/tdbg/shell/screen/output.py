@@ -1,4 +1,4 @@
-"""Pages of lines in; the scrolling part of the screen out, with links for mouse and keyboard."""
+"""Draws the scrolling part of the screen, with links for mouse and keyboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few typed letters in; commands, moments and switches of the screen that match out, each to run with Enter."""
+"""Offers commands, moments and switches of the screen that match a few typed letters, to run with Enter."""
 
 from __future__ import annotations
 

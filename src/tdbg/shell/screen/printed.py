@@ -1,4 +1,4 @@
-"""What the program prints while the screen is up in; the same, whole and in order, on its terminal afterwards.
+"""Catches what the program prints while the screen is up, and prints it, whole and in order, afterwards.
 
 Standard output and error are exchanged at the level of descriptors, so texts from C are caught too. They go to a file:
 a pipe could fill while the thread that prints holds the GIL.

@@ -1,4 +1,4 @@
-"""Keys in; typed lines out: with a menu of completions, history by prefix and a ghost of what may follow."""
+"""Takes typed lines, with a menu of completions, the history by prefix and a ghost of what may follow."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A question with its answers in; the one that was given, by key or click, out. It stands where the prompt is.
+"""Asks a question where the prompt stands, answered with a key or a click.
 
-A question that a command asks comes while the next command may be typed already. So it is answered with a whole line,
-as in line mode, and a line that is no answer is a command.
+The next command may be typed already when a command asks a question. So that is answered with a whole line, as in line
+mode, and a line that is no answer is a command.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A layout and a regular expression in; the lines that match, found piece by piece on the worker, out."""
+"""Finds the lines of a layout that match a regular expression, piece by piece on the worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regular expressions in; a screen that marks what matches, and goes from match to match, out."""
+"""Lets the screen search: marks what matches, and goes from match to match."""
 
 from __future__ import annotations
 

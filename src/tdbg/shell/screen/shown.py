@@ -1,4 +1,4 @@
-"""A result and the room there is in; all that the screen draws of it out. Made on the worker."""
+"""Prepares all that the screen draws of a result, in the room there is. Made on the worker."""
 
 from __future__ import annotations
 

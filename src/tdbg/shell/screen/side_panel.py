@@ -1,4 +1,4 @@
-"""Lines in; the panel beside a tensor out."""
+"""Draws the panel beside a tensor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A result with an array in; the same at one page of its leading dimensions, and what stands beside it, out."""
+"""Turns the pages of an array's leading dimensions, and writes what stands beside it."""
 
 from __future__ import annotations
 

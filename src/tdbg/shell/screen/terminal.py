@@ -1,4 +1,4 @@
-"""Keys, clicks and sizes of a terminal in, drawings on it out: Textual's driver for a program that is not ours.
+"""Drives the terminal for Textual in a program that is not ours: reads keys and clicks, writes drawings.
 
 Textual's own driver sets signal handlers, which only the main thread may do, and which would be left in the user's
 program. This one asks for the window's size instead of being told, and a terminal that is gone is a message.

@@ -1,4 +1,4 @@
-"""Lines of spans in; strips of coloured cells for Textual out. Roles become colours here, for dark and light terminals.
+"""Colours spans for Textual: roles become colours here, for dark and light terminals.
 
 NaN is magenta, infinite orange, zero grey, negative blue, positive green; everything else is quiet.
 """

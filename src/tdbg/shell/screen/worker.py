@@ -1,4 +1,4 @@
-"""Jobs of the screen in (commands, pages of rows, completions); their results out, from one thread that may be slow.
+"""Does the jobs of the screen (commands, pages of rows, completions) one after another, on a thread that may be slow.
 
 A scene is asked from this thread only: its readers need no locks, and the screen never waits for them.
 """

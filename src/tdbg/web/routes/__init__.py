@@ -1,4 +1,4 @@
-"""The routes of the API, a file for each group: parameters in, answers made of what ``query`` says out."""
+"""Collects the routes of the API, a file for each group; their answers are what ``query`` says."""
 
 from __future__ import annotations
 

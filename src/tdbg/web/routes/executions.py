@@ -1,4 +1,4 @@
-"""Executions: eager ops and calls of functions, by page; one of them with its stack, inputs and outputs."""
+"""Answers for executions, eager ops and calls of functions: pages of them, and one with its stack and tensors."""
 
 from __future__ import annotations
 

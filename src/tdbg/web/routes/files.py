@@ -1,4 +1,4 @@
-"""What can be saved or compared: tables as CSV or Parquet, the report, and where two runs part."""
+"""Answers with what can be saved or compared: tables as CSV or Parquet, the report, where two runs part."""
 
 from __future__ import annotations
 

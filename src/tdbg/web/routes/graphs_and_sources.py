@@ -1,4 +1,4 @@
-"""The program behind the numbers: ops and what is around them, graphs as nested scopes, files, stacks."""
+"""Answers for the program behind the numbers: ops and what is around them, graphs, files, stacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of tensors by group: steps, runs, layers or phases with their health; a group's rows are a listing."""
+"""Answers for the table of tensors by group, steps, runs, layers or phases, with the health of each."""
 
 from __future__ import annotations
 

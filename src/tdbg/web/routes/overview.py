@@ -1,4 +1,4 @@
-"""What is served, what a trace is, its verdict and its alerts."""
+"""Answers what is served, and for one trace its facts, its verdict and its alerts."""
 
 from __future__ import annotations
 

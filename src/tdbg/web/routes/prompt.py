@@ -1,4 +1,4 @@
-"""Lines for the debugger's prompt in; what its commands show, as lines with styles and links, out."""
+"""Carries out lines of the debugger's prompt, and answers with what they show: lines with styles and links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers over training steps: the timeline, tensors' histories, the loss, gradients and layers."""
+"""Answers for numbers over training steps: the timeline, tensors' histories, the loss, gradients and layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors: listings by page as JSON or as columns; one with its stack, and where it came from and went."""
+"""Answers for tensors: pages of them as JSON or columns, one with its stack, and where its value came from."""
 
 from __future__ import annotations
 

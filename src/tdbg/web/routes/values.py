@@ -1,4 +1,4 @@
-"""The elements of a tensor, or of a slice of it, where they were kept; numbers and a histogram of them."""
+"""Answers with the elements of a tensor or a slice of it, where they were kept, and a histogram of them."""
 
 from __future__ import annotations
 
