@@ -57,7 +57,7 @@ def _check(output: Path, form: Format, force: bool) -> None:
 
 
 def _is_export(folder: Path) -> bool:
-    """Whether there is nothing in it but what an export writes."""
+    """Whether a folder holds nothing but what an export writes."""
     files = [path for path in folder.rglob("*") if not path.is_dir()]
     return all(_is_exported(path.relative_to(folder)) for path in files)
 

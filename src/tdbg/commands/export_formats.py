@@ -74,7 +74,7 @@ def _write_parquet(trace: Trace, output: Path) -> list[str]:
 
 
 def _write_npz(trace: Trace, output: Path) -> list[str]:
-    """Streamed: one value in memory at a time."""
+    """Writes values one at a time, so that only one is in memory."""
     import numpy as np
 
     from tdbg.errors import TdbgError

@@ -14,7 +14,7 @@ import tdbg
 
 
 class OwnProcess:
-    """``words`` and ``environment`` are for ``subprocess``."""
+    """How to start the process: ``words`` and ``environment`` are for ``subprocess``."""
 
     def __init__(self, module: str, *arguments: str) -> None:
         self.words = [sys.executable, "-P", "-W", "ignore", "-m", module, *arguments]

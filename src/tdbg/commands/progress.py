@@ -11,7 +11,7 @@ _BETWEEN = 0.1
 
 
 class Progress:
-    """Call it with the share that is done, 0 to 1."""
+    """Shows progress. Call it with the share that is done, 0 to 1."""
 
     def __init__(self, what: str) -> None:
         self._what = what

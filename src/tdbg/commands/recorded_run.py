@@ -28,7 +28,7 @@ _INTERRUPTED_STATUS = 130
 
 
 class RecordedRun:
-    """Called once, it runs the program; exceptions of the program leave it as they are."""
+    """Runs the program when it is called, once; exceptions of the program leave it as they are."""
 
     def __init__(
         self,
@@ -81,7 +81,8 @@ class RecordedRun:
             recording.end_recording(**self._end)
 
     def _finish(self) -> None:
-        """The last handler of all; a forked child that ends here has a part of the trace, and nothing to say."""
+        """Ends the run, as the last handler of all; a forked child that ends here has a part of the trace, and nothing
+        to say."""
         if not self._quiet and os.getpid() == self._pid:
             self._say()
         if self._page is not None and os.getpid() == self._pid:
@@ -125,7 +126,7 @@ def _end_by_signal() -> None:
 
 
 def _status(code: object) -> int:
-    """The exit status that Python makes of the argument of SystemExit."""
+    """Gives the exit status that Python makes of the argument of SystemExit."""
     if code is None:
         return 0
     return code & 0xFF if isinstance(code, int) else 1

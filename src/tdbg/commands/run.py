@@ -136,7 +136,7 @@ class Command(BaseCommand):
 
 
 def split(words: Sequence[str], with_value: Collection[str]) -> tuple[list[str], list[str]]:
-    """tdbg's words and the program's: those from the first that is neither an option nor an option's value."""
+    """Splits tdbg's words from the program's: those from the first that is neither an option nor an option's value."""
     at = 0
     while at < len(words):
         word = words[at]
@@ -149,7 +149,7 @@ def split(words: Sequence[str], with_value: Collection[str]) -> tuple[list[str],
 
 
 class _Failure:
-    """A program that Python cannot compile: nothing is recorded, and Python says why in its own words."""
+    """Stands for a program that Python cannot compile: nothing is recorded, and Python says why in its own words."""
 
     def __init__(self, program: Program) -> None:
         self._program = program

@@ -82,7 +82,7 @@ def _leave_threads() -> None:
 
 
 def _places(given: list[str]) -> tuple[list[Path], list[Path]]:
-    """Traces, and folders that hold traces or are going to."""
+    """Sorts what was named into traces, and folders that hold traces or are going to."""
     from tdbg.commands.import_formats import FORMATS
 
     paths, folders = [], []

@@ -58,7 +58,7 @@ class Command(BaseCommand):
 
 
 def _open(trace: str | None) -> TraceScene:
-    """Of another format too: that is imported first."""
+    """Opens a trace; one in another format is imported first."""
     from tdbg.query.scene.trace_scene import TraceScene
 
     return TraceScene(open_trace(trace, keep_values=True))
@@ -74,7 +74,7 @@ def _step(given: str | None) -> int | None:
 
 
 def _run_commands(engine: Engine, text: str, as_json: bool) -> int:
-    """Until one fails, or leaves."""
+    """Runs commands until one fails, or leaves."""
     from tdbg.shell.line_mode import PROMPT, LineMode
     from tdbg.shell.words import commands_in
 
@@ -99,7 +99,7 @@ def _run_commands(engine: Engine, text: str, as_json: bool) -> int:
 
 
 def _print_json(result: Result) -> None:
-    """Rows as they are read: there may be ten million of them."""
+    """Prints rows as they are read: there may be ten million of them."""
     from tdbg.shell.result_data import as_data, rows_of
 
     rows = rows_of(result)

@@ -27,7 +27,7 @@ def reaches_loopback(environment: Mapping[str, str], modules: Collection[str]) -
 
 
 class CellOutput:
-    """What is shown below cells. One server, started when it is first needed, has the pages of all traces."""
+    """Shows things below cells. One server, started when it is first needed, has the pages of all traces."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
@@ -46,7 +46,7 @@ class CellOutput:
 
     @property
     def _shows_html(self) -> bool:
-        """A kernel has a front end; IPython in a terminal has none."""
+        """Whether HTML can be shown: a kernel has a front end, IPython in a terminal has none."""
         return getattr(self._shell, "kernel", None) is not None
 
     def _page(self, path: Path) -> Html:

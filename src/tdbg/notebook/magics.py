@@ -29,7 +29,7 @@ _NOT_HERE = {"web": "--web", "json": "--json", "break_on": "--break"}
 
 
 class Magics:
-    """``shell`` is IPython's."""
+    """The magics of one shell of IPython."""
 
     def __init__(self, shell: Any) -> None:
         if not hasattr(shell, "register_magic_function"):
@@ -52,7 +52,7 @@ class Magics:
         self._shell.input_transformers_post.append(awaited(self._shell))
 
     def _called(self, line: str, cell: str | None) -> Coroutine[Any, Any, None] | None:
-        """What is left to await of a cell that has ``await``."""
+        """Runs a magic, and gives what is left to await of a cell that has ``await``."""
         from IPython.core.error import UsageError
 
         from tdbg.notebook.cell_code import check_cell, needs_await
@@ -143,7 +143,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _flags(words: list[str]) -> Namespace:
-    """As ``tdbg run`` reads them."""
+    """Reads flags as ``tdbg run`` does."""
     from tdbg.commands.run import Command
 
     command, parser = Command(), _Parser(prog="%%tdbg", add_help=False, allow_abbrev=False)
@@ -161,7 +161,7 @@ def _flags(words: list[str]) -> Namespace:
 
 
 def _options(args: Namespace) -> dict[str, Any]:
-    """What ``recording.enable`` takes."""
+    """Gives what ``recording.enable`` takes."""
     known = {field.name for field in fields(Config)} | {"steps", "force"}
     options = {name: value for name, value in vars(args).items() if name in known}
     if not options["output"] and not os.environ.get("TDBG_OUTPUT"):

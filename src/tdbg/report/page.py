@@ -29,7 +29,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def build(trace: Trace) -> str:
-    """The report of a trace as it is now."""
+    """Writes the report of a trace as it is now."""
     rows = Rows(trace)
     verdict = explain(trace, rows=rows)
     programs: dict[int, Program] = {}
@@ -111,7 +111,7 @@ def _training_plots(series: Series, losses: list[Curve], about_loss: str) -> Ite
 
 
 def _around(origin: Origin | None) -> list[tuple[int, int, str]]:
-    """The output where bad values began and what its op read, as ``Series.histories`` takes them."""
+    """Gives the output where bad values began and what its op read, as ``Series.histories`` takes them."""
     if origin is None:
         return []
     facts = origin.inputs[:_MOST_INPUTS]

@@ -7,7 +7,7 @@ from tdbg.shell.result import Line, Span
 
 
 def bad_spans(seen: Seen) -> Line:
-    """Empty when nothing is; where nobody has looked, that is said."""
+    """Says what is bad: nothing where nothing is; where nobody has looked, that is said."""
     numbers = seen.numbers
     if numbers is None and seen.is_bad is None:
         return (Span("not looked at", "dim"),)

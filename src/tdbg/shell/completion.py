@@ -61,7 +61,7 @@ def _arguments(shell: Engine, command: Command, words: Sequence[str], word: str)
 
 
 def _awaited(actions: Sequence[argparse.Action], words: Sequence[str]) -> argparse.Action | None:
-    """The argument that the next word is for: of the flag before it, else the next that needs no flag."""
+    """Finds the argument that the next word is for: that of the flag before it, else the next that needs no flag."""
     flags = {flag: action for action in actions for flag in action.option_strings}
     places = [action for action in actions if not action.option_strings]
     before: argparse.Action | None = None

@@ -27,13 +27,11 @@ from tdbg.shell.words import commands_in, text_without_file, without_file, words
 
 
 class Engine:
-    """``scene`` may be exchanged (by ``open``, or at the next prompt of a running program).
-
-    ``is_held``: a program waits, so ``run`` means something. ``can_ask``: somebody is there to answer a question.
-    ``width`` is that of the screen, so that a search finds the line that is shown; None: lines are never cut.
-    ``can_write``: commands may write files, as with ``>``.
-    ``open_scene`` makes a scene of a path, for ``open`` and ``diff``; without it, of a trace's.
-    """
+    """Carries out lines on a scene. ``scene`` may be exchanged (by ``open``, or at the next prompt of a running
+    program). ``is_held``: a program waits, so ``run`` means something. ``can_ask``: somebody is there to answer a
+    question. ``width`` is that of the screen, so that a search finds the line that is shown; None: lines are never cut.
+    ``can_write``: commands may write files, as with ``>``. ``open_scene`` makes a scene of a path, for ``open`` and
+    ``diff``; without it the path is that of a trace."""
 
     def __init__(
         self,
@@ -81,18 +79,18 @@ class Engine:
             return error(f"this is a bug in tdbg ({type(fault).__name__} in {where}): {fault}")
 
     def complete(self, line: str, cursor: int | None = None) -> list[Completion]:
-        """What could stand for the word under the cursor."""
+        """Offers what could stand for the word under the cursor."""
         from tdbg.shell.completion import completions
 
         return completions(self, line if cursor is None else line[:cursor])
 
     def begin(self, scene: Scene) -> None:
-        """Another scene, whose screens are new."""
+        """Looks at another scene from now on, whose screens are new."""
         self.scene = scene
         self.visited.forget()
 
     def command(self, word: str) -> Command:
-        """By name or alias; TdbgError with the nearest when there is none."""
+        """Finds a command by name or alias; TdbgError with the nearest when there is none."""
         found = find(word)
         if found is None:
             hint = did_you_mean(word, all_words()) or "type help for a list"

@@ -10,7 +10,7 @@ from tdbg.scene import Scene
 
 
 def check_filter(name: str, scene: Scene) -> None:
-    """A filter is the name of one, or an expression."""
+    """Checks a filter, which is the name of one or an expression; TdbgError when it is neither."""
     filters = scene.filters
     if name in filters:
         return

@@ -10,8 +10,8 @@ _MOST = 1000
 
 
 class LineHistory:
-    """``lines``, oldest first, none twice in a row. Without a path nothing is kept; a file that cannot be written is
-    no reason to disturb anybody."""
+    """The lines that were typed: ``lines``, oldest first, none twice in a row. Without a path nothing is kept; a file
+    that cannot be written is no reason to disturb anybody."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
@@ -44,9 +44,9 @@ class LineHistory:
             self.path = None
 
     def containing(self, text: str) -> list[str]:
-        """Newest first, each once."""
+        """Finds the lines that contain a text, newest first, each once."""
         return list(dict.fromkeys(line for line in reversed(self.lines) if text in line))
 
     def with_prefix(self, prefix: str) -> list[str]:
-        """Newest first, each once."""
+        """Finds the lines that begin with a text, newest first, each once."""
         return list(dict.fromkeys(line for line in reversed(self.lines) if line.startswith(prefix)))

@@ -14,13 +14,13 @@ from tdbg.shell.result import Line, Result, Span, Text
 
 
 class NeighboursCommand(command.Command):
-    """``list_inputs`` and ``list_outputs``."""
+    """What ``list_inputs`` and ``list_outputs`` have in common."""
 
     heading: ClassVar[str]  # "Inputs to"
     word: ClassVar[str]  # "input"
 
     def edges(self, node: Node) -> tuple[Sequence[Edge], Sequence[Edge]]:
-        """Along data, and along control edges."""
+        """Gives the edges along data, and the control edges."""
         raise NotImplementedError
 
     def prepare_parser(self, parser: command.Parser) -> None:

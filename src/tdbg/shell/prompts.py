@@ -22,7 +22,7 @@ _terminal = threading.RLock()  # a Session's prompt and one of --break may both 
 
 
 def make(ui_type: str = "screen", config_file_path: Any = None) -> Prompt:
-    """Lines where ``readline`` is asked for, or no screen can be shown."""
+    """Makes a prompt: of lines where ``readline`` is asked for, or no screen can be shown."""
     if ui_type not in UI_TYPES:
         raise TdbgError(f"unknown ui_type {ui_type!r}; choose one of: {', '.join(UI_TYPES)}")
     settings = Settings.of_user(config_file_path)
@@ -37,7 +37,7 @@ def can_show_screen() -> bool:
 
 
 class _HeldPrompt:
-    """One engine for all pauses of a program: its history and settings go on, its screens do not."""
+    """A prompt of a held program. One engine serves all pauses: its history and settings go on, its screens do not."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings, self._history = settings, LineHistory.of_user()
@@ -58,7 +58,7 @@ class _HeldPrompt:
 
 
 class LinePrompt(_HeldPrompt):
-    """At the end of the input the program continues without the debugger."""
+    """A prompt in lines. At the end of the input the program continues without the debugger."""
 
     def _ask(self, pause: Pause) -> Action:
         try:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def recorded_scene(shell: Engine) -> TraceScene:
-    """The scene itself where it is one of a trace, without what is only in memory where the program is held; a run of a
-    Session is made into one."""
+    """Gives the scene itself where it is one of a trace, without what is only in memory where the program is held; a
+    run of a Session is made into one."""
     scene = shell.scene
     if isinstance(scene, HeldScene):
         scene = scene.recorded

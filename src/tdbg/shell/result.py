@@ -34,7 +34,7 @@ Made = TypeVar("Made")
 
 
 class Mapped(Sequence[Made]):
-    """A function of each item of a sequence, called when that item is asked for."""
+    """Applies a function to each item of a sequence when that item is asked for."""
 
     def __init__(self, items: Sequence[Item], make: Callable[[Item], Made]) -> None:
         self._items, self._make = items, make
@@ -73,8 +73,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """``rows`` is read a page at a time, so it may be lazy and very long. ``measured``: the same rows without what is
-    not seen and dear to work out, such as links; columns are made wide enough for them."""
+    """A table. ``rows`` is read a page at a time, so it may be lazy and very long. ``measured``: the same rows without
+    what is not seen and dear to work out, such as links; columns are made wide enough for them."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
@@ -113,10 +113,10 @@ Block = Text | Table | Array | Plot
 
 @dataclass(frozen=True)
 class Result:
-    """``menu``: links for the top of the screen. ``top``: the line to begin at, counted over all blocks. ``action``:
-    the prompt is over, and this is what the program does next. ``asks``: nothing was done yet; ``yes`` is the command
-    that does it (a question such as "print 80,000,000 elements?"). ``search``: a regular expression whose matches the
-    layout marks. ``note``: a sentence that is seen whichever lines are."""
+    """What a command gives. ``menu``: links for the top of the screen. ``top``: the line to begin at, counted over all
+    blocks. ``action``: the prompt is over, and this is what the program does next. ``asks``: nothing was done yet;
+    ``yes`` is the command that does it (a question such as "print 80,000,000 elements?"). ``search``: a regular
+    expression whose matches the layout marks. ``note``: a sentence that is seen whichever lines are."""
 
     blocks: Sequence[Block] = ()
     menu: Sequence[Span] = ()
@@ -131,7 +131,7 @@ class Result:
 
 
 def text(*lines: str | Line | Span, data: Any = None) -> Text:
-    """Lines from texts, spans or whole lines."""
+    """Makes lines of texts, spans or whole lines."""
     return Text([_line(one) for one in lines], data)
 
 

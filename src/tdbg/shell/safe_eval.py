@@ -56,7 +56,7 @@ _FEATURES = {
 
 
 def evaluate(text: str, names: Mapping[str, Any] | None = None) -> Any:
-    """The value of an expression in which ``names`` stand for arrays; TdbgError, in one sentence, when it has none."""
+    """Computes an expression in which ``names`` stand for arrays; TdbgError, in one sentence, when it has no value."""
     if len(text) > _LONGEST_TEXT:
         raise TdbgError(f"this expression has {len(text):,} characters; the limit is {_LONGEST_TEXT:,}")
     try:
@@ -84,7 +84,7 @@ def evaluate(text: str, names: Mapping[str, Any] | None = None) -> Any:
 
 
 def _read_only(value: Any) -> np.ndarray:
-    """So that nothing, however it is called, changes what the program or the trace holds."""
+    """Makes an array read-only, so that nothing, however it is called, changes what the program or the trace holds."""
     array = np.asarray(value).view()
     array.flags.writeable = False
     return array

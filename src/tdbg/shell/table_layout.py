@@ -66,7 +66,7 @@ def _sample(rows: Sequence[Sequence[Cell]]) -> list[Sequence[Cell]]:
 
 
 def cell_line(cell: Cell, column: Column) -> Line:
-    """A cell as spans."""
+    """Writes a cell as spans."""
     if isinstance(cell, Span):
         return (cell,)
     if isinstance(cell, tuple):
@@ -90,7 +90,7 @@ def _length(cell: Line) -> int:
 
 
 def _fitting(widths: list[int], width: int, kept: Collection[int]) -> list[int]:
-    """The widest columns lose what is too much, those that are ``kept`` nothing."""
+    """Narrows the widest columns by what is too much; those that are ``kept`` lose nothing."""
     found = list(widths)
     room = width - len(_GAP) * (len(widths) - 1)
     cut = [n for n in range(len(widths)) if n not in kept]
@@ -102,7 +102,7 @@ def _fitting(widths: list[int], width: int, kept: Collection[int]) -> list[int]:
 
 
 def _shortened(cell: Line, width: int) -> Line:
-    """Cut in the middle: both ends of a name tell it from its neighbours."""
+    """Cuts a text in the middle: both ends of a name tell it from its neighbours."""
     cells = _length(cell)
     if cells <= width:
         return cell

@@ -26,9 +26,9 @@ class Alignment:
 
 
 def align(first: Program, second: Program) -> Alignment:
-    """By the text of the user's line, so that moved lines are the same, and the way through the libraries it calls;
-    then, for other versions of these, without that way; then, for edited lines, by names and types. Where the programs
-    are of two frameworks, what is left is matched by what it computes."""
+    """Pairs ops by the text of the user's line, so that moved lines are the same, and the way through the libraries it
+    calls; then, for other versions of these, without that way; then, for edited lines, by names and types. Where the
+    programs are of two frameworks, what is left is paired by what it computes."""
     pairs: dict[int, int] = {}
     left, right = list(first.ops.values()), list(second.ops.values())
     is_same = {op.framework for op in left} == {op.framework for op in right}
@@ -41,7 +41,7 @@ def align(first: Program, second: Program) -> Alignment:
 
 
 def _groups(ops: list[Op], program: Program, key: Callable[[Op, Program], Hashable]) -> dict[Hashable, list[Op]]:
-    """Ops in the order in which they were made, which threads do not change."""
+    """Groups ops by a key, in the order in which they were made, which threads do not change."""
     found: dict[Hashable, list[Op]] = defaultdict(list)
     for op in sorted(ops, key=lambda op: op.number):
         found[key(op, program)].append(op)
@@ -71,12 +71,13 @@ def _type(op: Op) -> tuple[str, int, bool]:
 
 
 def _kind(op: Op) -> tuple[Hashable, int]:
-    """Without the op's type, which each framework calls otherwise, and whether it is in a graph."""
+    """What an op computes: without its type, which each framework calls otherwise, and whether it is in a graph."""
     return op.type.lower() if op.kind is Kind.OTHER else op.kind, int(op.phase)
 
 
 def _by_way(op: Op, program: Program) -> Hashable:
-    """A layer makes ops of one type at several lines of its library: a cast more must not shift the others."""
+    """Looks at the whole way to an op: a layer makes ops of one type at several lines of its library, and one cast more
+    must not shift the others."""
     inner = itertools.takewhile(lambda frame: not frame.is_user, program.stack(op.stack))
     return _place(op, program), _type(op), tuple((frame.file, frame.function, frame.line) for frame in inner)
 

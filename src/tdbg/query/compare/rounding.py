@@ -13,7 +13,7 @@ _FLOAT32 = 1.2e-7
 
 
 def differences(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> np.ndarray:
-    """The largest difference of any number, relative to the largest element of both."""
+    """Gives the largest difference of any number, relative to the largest element of both."""
     with np.errstate(all="ignore"):
         scale = np.fmax.reduce([np.abs(side[name]) for side in (first, second) for name in ("min", "max")])
         apart = np.fmax.reduce([np.abs(first[name] - second[name]) for name in NUMBERS])

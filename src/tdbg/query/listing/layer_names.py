@@ -18,25 +18,25 @@ _NUMBER = re.compile(r"_\d+$")
 
 
 def place_name(program: Program, op: Op) -> str:
-    """``train.py:12``, or the op's type where no line of the user's is known."""
+    """Names an op by its line, ``train.py:12``, or by its type where no line of the user's is known."""
     frame = program.user_frame(op)
     return f"{short_path(frame.file)}:{frame.line}" if frame else function_name(op.type)
 
 
 class LayerNames:
-    """The layers of one process."""
+    """Names the layers of one process."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._scopes: dict[tuple[str, str], str] = {}
 
     def of(self, op: Op) -> str:
-        """A gradient belongs to the layer of the op that it differentiates."""
+        """Names the layer of an op; a gradient belongs to the layer of the op that it differentiates."""
         made = self._made(op)
         return self._scope_of(made) or place_name(self._program, made)
 
     def scope(self, op: Op) -> str:
-        """The same; empty where it has no scope."""
+        """Gives the scope of an op that is its layer; "" where it has none."""
         return self._scope_of(self._made(op))
 
     def _made(self, op: Op) -> Op:
@@ -58,7 +58,7 @@ class LayerNames:
         return {op.name for op in ops}, {op.type for op in ops}
 
     def _scope(self, scope: str, framework: str) -> str:
-        """A scope without the parts of it that are no layers."""
+        """Leaves out the parts of a scope that are no layers."""
         if (scope, framework) not in self._scopes:
             names, types = self._ops
             no_layers = types.union(dialect_of(framework).own_scopes)

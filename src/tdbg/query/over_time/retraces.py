@@ -64,7 +64,7 @@ def _arguments(signature: str | None) -> dict[str, str]:
 
 
 def _closest(known: list[dict[str, str]], arguments: dict[str, str]) -> dict[str, str]:
-    """The earlier tracing that differs least, the latest of several."""
+    """Finds the earlier tracing that differs least, the latest of several."""
     return min(reversed(known), key=lambda other: len(_differing(other, arguments)))
 
 
@@ -101,7 +101,8 @@ def _one_change(name: str, old: str | None, new: str | None) -> str:
 
 
 def _is_tensor(text: str | None) -> bool:
-    """``float32[2,3]``, ``int64 of any rank``; not a number, a quoted text or an object."""
+    """Whether a text describes a tensor, ``float32[2,3]`` or ``int64 of any rank``, and not a number, a quoted text or
+    an object."""
     return text is not None and text[:1].isalpha() and text.endswith(("]", " of any rank"))
 
 

@@ -56,7 +56,8 @@ def _root(outer: dict[int, int], graph: int) -> int:
 
 
 def _where_it_enters(program: Program, graph: int, varied: list[Place]) -> tuple[list[Place], bool]:
-    """The arguments, else what a data pipeline gives, else (with False) some ops in the order they were made."""
+    """Finds the arguments that changed, else what a data pipeline gives, else (with False) some ops in the order they
+    were made."""
     arguments = _arguments(program, graph)
     entered = [place for place in varied if place[0] in arguments]
     if not entered:
@@ -85,7 +86,8 @@ def _of_function(rows: Rows, program: Program, process: int, graph: int, changes
 
 
 def _first_changes(rows: Rows, program: Program, process: int, places: list[Place]) -> dict[Place, Change]:
-    """Outside loops only: from one iteration to the next a shape may well change."""
+    """Finds the first change of each tensor, outside loops only: from one iteration to the next a shape may well
+    change."""
     if not places:
         return {}
     wanted = ", ".join(f"({op}, {slot})" for op, slot in places)

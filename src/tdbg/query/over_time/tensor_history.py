@@ -8,7 +8,7 @@ from tdbg.store.reader import Trace
 
 
 def find_history(trace: Trace, process: int, tensor: str) -> tuple[Curve, int]:
-    """The curve, and how many steps share one of its points; TdbgError when no op has that name."""
+    """Gives the curve, and how many steps share one of its points; TdbgError when no op has that name."""
     named = Ops(trace, process).find(tensor)
     series = Series(trace, process)
     slot = named.slot or 0

@@ -9,7 +9,7 @@ from tdbg.query.trace.trace import Trace
 
 
 def scene_at(path: Path, pid: int, step: int) -> TraceScene:
-    """At the step, or where it has nothing recorded yet at the latest moment that has."""
+    """Opens the scene at the step, or at the latest moment that was recorded where that step has nothing yet."""
     trace = Trace.open(path)
     own = [number for number, process in enumerate(trace.processes) if process.info.get("pid") == pid]
     scene = TraceScene(trace, own[-1] if own else None)

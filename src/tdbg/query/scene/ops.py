@@ -39,7 +39,7 @@ class Named(NamedTuple):
 
 
 class Ops:
-    """Columns of the table ``ops``, of one process, by place; ``at`` gives the place of an op's number."""
+    """The columns of the table ``ops``, of one process, by place; ``at`` gives the place of an op's number."""
 
     def __init__(self, trace: Trace, process: int) -> None:
         columns = ["op", "graph", "name", "type", "device", "attributes", "stack", "phase", "framework"]
@@ -64,16 +64,17 @@ class Ops:
 
     @cached_property
     def size(self) -> int:
-        """Of an array with a cell for each op's number, and a last one, which -1 is the index of."""
+        """The size of an array with a cell for each op's number and a last one, which the index -1 finds."""
         return int(self.numbers.max(initial=-1)) + 2
 
     def known(self, numbers: np.ndarray) -> np.ndarray:
-        """-1 in place of ops that the trace does not tell of: a program that was killed may have left such rows."""
+        """Puts -1 in place of ops that the trace does not tell of: a program that was killed may have left such
+        rows."""
         return np.where((numbers >= 0) & (numbers < self.size - 1), numbers, -1)
 
     @cached_property
     def stands_for(self) -> dict[int, list[tuple[str, str]]]:
-        """By place: names and types of the user's ops that an op of the runtime stands for, its own first."""
+        """Names and types of the user's ops that an op of the runtime stands for, its own first, by place."""
         found = {}
         for place, text in enumerate(self.attributes):
             if '"_stands_for"' in text:
@@ -94,7 +95,7 @@ class Ops:
         return shown
 
     def name_of(self, op: int, is_input: bool = False) -> str:
-        """The user's name of an op, or of what an eager op was given; "" when there is no such op."""
+        """Gives the user's name of an op, or of what an eager op was given; "" when there is no such op."""
         at = self.at.get(op, -1)
         if at < 0:
             return ""
@@ -118,21 +119,21 @@ class Ops:
         return found
 
     def named(self, name: str) -> list[int]:
-        """The numbers of the ops that have a name, or are shown under it."""
+        """Finds the numbers of the ops that have a name, or are shown under it."""
         return [int(self.numbers[place]) for place in self._by_name.get(name, ())]
 
     def whole_of(self, number: int) -> str:
-        """The node that an op of the program became a part of; "": none."""
+        """Finds the node that an op of the program became a part of; "" when there is none."""
         place = self.at[number]
         wholes = [one for one in self._by_part.get(self.names[place], ()) if self.graphs[one] == self.graphs[place]]
         return next((f"{self.shown[one]} ({self.types[one]})" for one in wholes if one != place), "")
 
     def framework_of(self, op: int) -> str:
-        """What the framework is called whose op it is: ``TensorFlow``."""
+        """Says what the framework is called whose op it is: ``TensorFlow``."""
         return dialect_of(self.frameworks[self.at[op]]).title
 
     def parts_like(self, node_pattern: str, op_pattern: str) -> dict[str, str]:
-        """The ops that pass the patterns and are computed inside others, with those."""
+        """Finds the ops that pass the patterns and are computed inside others, with those."""
         node, kind = compiled(node_pattern), compiled(op_pattern)
         parts = {name: (name, type_) for own in self.stands_for.values() for name, type_ in own[1:]}
         found = [name for name, type_ in parts.values() if node.match(name) and kind.match(type_)]
@@ -140,8 +141,8 @@ class Ops:
         return {name: whole for name, whole in wholes.items() if whole}
 
     def matching(self, node_pattern: str = "", op_pattern: str = "", exclude: str = "") -> np.ndarray | None:
-        """Which ops, by number (the last cell is False, and stands for -1), pass patterns that match from the
-        beginning; None: all do."""
+        """Finds the ops that pass patterns, which match from the beginning, as an array by number whose last cell is
+        False and stands for -1; None: all do."""
         if not (node_pattern or op_pattern or exclude):
             return None
         passes = np.zeros(self.size, bool)
@@ -170,7 +171,8 @@ class Ops:
     # ---- names that are typed
 
     def find(self, name: str) -> Named:
-        """The ops that are meant by ``node`` or ``node:slot``; TdbgError, with the nearest name, when there is none."""
+        """Finds the ops that are meant by ``node`` or ``node:slot``; TdbgError, with the nearest name, when there is
+        none."""
         node, colon, slot = name.rpartition(":")
         if not (colon and slot.isdecimal() and len(slot) < 6):
             node, slot = name, ""
@@ -207,7 +209,7 @@ class Ops:
 
 
 def parsed(attributes: str) -> dict[str, object]:
-    """The attributes of an op; none when the text is damaged."""
+    """Reads the attributes of an op; there are none when the text is damaged."""
     try:
         return all_plain(json_object(attributes))
     except ValueError:

@@ -12,7 +12,8 @@ from tdbg.store.reader import Trace
 
 
 class Feeds(Mapping[str, Any]):
-    """By tensor name; a value is read when it is asked for, and TdbgError when it was not recorded."""
+    """Values that were fed, by tensor name; a value is read when it is asked for, and TdbgError when it was not
+    recorded."""
 
     def __init__(
         self, names: Sequence[str], seen: Callable[[str], Sequence[Seen]], value: Callable[[Seen], Any]

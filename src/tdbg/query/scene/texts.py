@@ -13,7 +13,7 @@ from tdbg.query.trace.program import Program
 
 
 class Texts:
-    """A trace holds the user's files, and not those of libraries."""
+    """The texts of source files. A trace holds the user's files, and not those of libraries."""
 
     def __init__(self, program: Program) -> None:
         self._program = program

@@ -40,7 +40,8 @@ _MOST_TESTED = 20_000  # tensors that a user's function is asked about
 
 
 class TraceScene:
-    """``process`` is the one that is looked at: that with the first bad value, unless another is asked for."""
+    """The scene of a trace. ``process`` is the one that is looked at: that with the first bad value, unless another is
+    asked for."""
 
     def __init__(self, trace: Trace | str | Path, process: int | None = None) -> None:
         self._trace = trace if isinstance(trace, Trace) else Trace.open(trace)
@@ -137,7 +138,7 @@ class TraceScene:
         return RowTensors(Chosen(found), self._make, len(found), ())
 
     def event(self, seq: int) -> Seen:
-        """What was seen in one event, at whatever moment; TdbgError when there is no such event."""
+        """Gives what was seen in one event, at whatever moment; TdbgError when there is no such event."""
         found = positions_of(self._pages, np.array([seq], np.int64))
         if not len(found):
             raise TdbgError(f"this trace has no event #{seq:,}")
@@ -181,7 +182,7 @@ class TraceScene:
         return self._trace
 
     def verdict(self) -> Verdict:
-        """Of the whole trace, as far as it was written when the scene was last refreshed."""
+        """The verdict on the whole trace, as far as it was written when the scene was last refreshed."""
         return self._read.verdict
 
     @property

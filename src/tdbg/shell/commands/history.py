@@ -76,7 +76,7 @@ class Command(command.Command):
 
 
 def _value(point: Point, quantity: str) -> float | None:
-    """Of the finite elements; None: there are none, or they were not measured."""
+    """Gives a quantity of the finite elements; None when there are none, or they were not measured."""
     if quantity == "mean":
         return point.value
     if point.low is None or point.high is None:

@@ -129,7 +129,7 @@ def _row(node: ProfiledNode, began: int, unit: str) -> list[Cell]:
 
 
 def _aligned(ns: int, unit: str) -> str:
-    """With as many decimals as all others in this unit."""
+    """Writes a time with as many decimals as all others in this unit."""
     return f"{ns / UNITS[unit]:.{_DECIMALS[unit]}f}"
 
 

@@ -122,7 +122,7 @@ def _dumps(seen: Sequence[Seen]) -> Iterator[Line]:
 
 
 def _traceback(node: Node, shows_all: bool) -> Iterator[Line]:
-    """The outermost line first. Lines of libraries are counted where there are lines of the user."""
+    """Writes the stack, the outermost line first. Lines of libraries are counted where there are lines of the user."""
     yield ()
     if not node.stack:
         yield (Span("The lines that created this node are unknown."),)

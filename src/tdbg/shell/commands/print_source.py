@@ -55,7 +55,8 @@ class Command(command.Command):
         return {"": self.parser(), "with a profile, to show times": self.profile_parser()}
 
     def parse(self, words: Sequence[str]) -> Namespace:
-        """-t means another thing where there is a profile, which only ``run`` can know."""
+        """Leaves the words as they are: -t means another thing where there is a profile, which only ``run`` can
+        know."""
         return Namespace(words=list(words))
 
     def run(self, shell: command.Context, args: Namespace) -> Result:

@@ -100,7 +100,7 @@ def _several(all_seen: Sequence[Seen], name: TensorName) -> list[Block]:
 
 
 def _first_bad(all_seen: Sequence[Seen], name: TensorName) -> list:
-    """Where it is not among those listed."""
+    """Names the first bad dump where it is not among those listed."""
     bad = next((number for number, seen in enumerate(islice(all_seen, _MOST_LOOKED_THROUGH)) if seen.is_bad), 0)
     if bad < _MOST_LISTED:
         return []
@@ -109,7 +109,7 @@ def _first_bad(all_seen: Sequence[Seen], name: TensorName) -> list:
 
 
 def _numbers(seen: Seen, title: str, problem: str) -> list[Block]:
-    """What is known of a tensor whose elements were not kept."""
+    """Shows what is known of a tensor whose elements were not kept."""
     blocks: list[Block] = [header(title, seen.dtype, seen.shape)]
     if seen.numbers is not None:
         blocks.append(summary_text(seen.numbers, seen.dtype))

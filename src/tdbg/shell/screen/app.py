@@ -53,7 +53,8 @@ class Body(Horizontal):
 
 
 class ScreenApp(App[Action]):
-    """``pause`` is None when no program is held. The Action is None when the terminal is gone."""
+    """The screen, without its keys. ``pause`` is None when no program is held. The Action is None when the terminal is
+    gone."""
 
     CSS = CSS
     TITLE = "tdbg"
@@ -102,7 +103,7 @@ class ScreenApp(App[Action]):
         yield Bar(id="keys")
 
     def part(self, kind: type[Part], name: str = "") -> Part:
-        """A part of the screen, also while the palette stands before it."""
+        """Finds a part of the screen, also while the palette stands before it."""
         screen = self.screen_stack[0]
         return screen.query_one(name, kind) if name else screen.query_one(kind)
 
@@ -125,7 +126,7 @@ class ScreenApp(App[Action]):
             self.run_worker(self._open())
 
     async def _open(self) -> None:
-        """The first screen, and whether something is wrong here."""
+        """Shows the first screen, and says whether something is wrong here."""
         await self._perform(self.first, partial(self.jobs.perform, self.first))
         moment = self.engine.scene.moment
         if moment is not None and moment.bad:
@@ -157,10 +158,10 @@ class ScreenApp(App[Action]):
         self._do(line, partial(self.jobs.perform, line))
 
     def type_nothing(self) -> None:
-        """Enter in an empty prompt."""
+        """Called for Enter in an empty prompt."""
 
     def type_command(self, command: Command) -> None:
-        """At once when it needs nothing; else it is for the person to go on."""
+        """Runs a command at once when it needs nothing; else writes its name for the person to go on."""
         arguments = command.parser()._actions
         if any(not argument.option_strings and argument.nargs not in ("?", "*") for argument in arguments):
             self.part(Prompt).fill(f"{command.name} ")
@@ -199,7 +200,7 @@ class ScreenApp(App[Action]):
             self.exit(result.action)
 
     async def work(self, line: str, job: Callable[[], Any]) -> Any:
-        """The outcome of a job on the worker; None when it was stopped or failed, which was said then."""
+        """Does a job on the worker, and gives its outcome; None when it was stopped or failed, which was said then."""
         self._doing, self._since = line, time.monotonic()
         self._job, self.jobs.ahead = self.jobs.ahead or self.jobs.worker.submit(job), None
         try:
@@ -214,7 +215,7 @@ class ScreenApp(App[Action]):
         return None
 
     def end(self) -> None:
-        """From another thread: without an answer."""
+        """Ends the screen without an answer, from another thread."""
         with suppress(RuntimeError):
             if self._running_loop is not None:
                 self._running_loop.call_soon_threadsafe(self.exit)
@@ -238,13 +239,13 @@ class ScreenApp(App[Action]):
             self.jobs.worker.interrupt(self._job)
 
     def set_mouse(self, on: bool) -> None:
-        """Without it, the terminal's own selection of text works."""
+        """Turns the mouse on or off; without it, the terminal's own selection of text works."""
         self.has_mouse = on
         if isinstance(self._driver, Terminal):
             self._driver.set_mouse(on)
 
     def ask(self, question: str, answers: list[Answer], on_line: Callable[[str], None] | None = None) -> None:
-        """With ``on_line``, what is typed already goes on where the answer stands."""
+        """Asks a question. With ``on_line``, what is typed already goes on where the answer stands."""
         self.part(Widget, "#line").display = False
         prompt = self.part(Prompt)
         typed = prompt.value if on_line else ""
@@ -284,14 +285,14 @@ class ScreenApp(App[Action]):
             self.show_again(partial(self.jobs.again, shown), place[0])
 
     async def _count(self, shown: Shown) -> None:
-        """What stands beside a tensor comes when it is counted."""
+        """Shows what stands beside a tensor when that is counted."""
         with suppress(Exception):
             lines = await asyncio.wrap_future(self.jobs.worker.submit(partial(beside_of, shown)))
             if self.shown is shown:
                 self.part(Side).show(lines)
 
     def show_again(self, job: Callable[[], Shown | None], top: int) -> None:
-        """The same screen, made anew."""
+        """Makes the same screen anew."""
 
         async def make() -> None:
             async with self.turn:
@@ -302,7 +303,7 @@ class ScreenApp(App[Action]):
         self.run_worker(make())
 
     def _pages_ready(self) -> None:
-        """Called on the worker."""
+        """Called on the worker, when more lines are there."""
         with suppress(RuntimeError):  # the screen has ended meanwhile
             if self._running_loop is not None:
                 self._running_loop.call_soon_threadsafe(self._loaded)
@@ -312,11 +313,11 @@ class ScreenApp(App[Action]):
             self.part(Output).loaded()
 
     def _print_error_renderables(self) -> None:
-        """A fault of the screen is told in one line, by who started it."""
+        """Prints nothing: a fault of the screen is told in one line, by who started it."""
         self._exit_renderables.clear()
 
     def say(self, message: str, style: str = "") -> None:
-        """A line or two above the prompt, until the next command."""
+        """Shows a line or two above the prompt, until the next command."""
         widget = self.part(Static, "#message")
         widget.display = bool(message)
         widget.update(RichText(theme.visible_lines(message), theme.style_of(style, "", self.theme)))
@@ -325,7 +326,7 @@ class ScreenApp(App[Action]):
         self.run_worker(self._look())
 
     async def _look(self) -> None:
-        """A trace that grows is said to; what is shown stays as it is."""
+        """Looks whether the trace has grown, and says so; what is shown stays as it is."""
         began = time.monotonic()
         with suppress(Exception):
             found = await asyncio.wrap_future(self.jobs.worker.submit(self.jobs.look))
@@ -360,6 +361,6 @@ class ScreenApp(App[Action]):
 
 
 def _first_lines(result: Result) -> str:
-    """What an error says."""
+    """Gives the lines of a result's texts: what an error says."""
     lines = (plain(line) for block in result.blocks if isinstance(block, Text) for line in block.lines)
     return "\n".join(lines)

@@ -10,7 +10,8 @@ _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 def title(scene: str, held: str, visited: VisitedScreens, fresh: int) -> tuple[Line, Line]:
-    """``held``: the headline of a program that waits. ``fresh``: tensors that a growing trace has gained."""
+    """Writes the title. ``held``: the headline of a program that waits. ``fresh``: tensors that a growing trace has
+    gained."""
     left = [Span(" tdbg", "user"), Span(" · ", "dim")]
     if held:
         left += [Span(held, "warning"), Span(" · ", "dim")]
@@ -26,7 +27,8 @@ def title(scene: str, held: str, visited: VisitedScreens, fresh: int) -> tuple[L
 
 
 def rule(shown: Shown | None, top: int, rows: int, match: int, printed: int) -> tuple[Line, Line]:
-    """``match``: the line of the match that was gone to. ``printed``: bytes that the program has printed."""
+    """Writes the rule above the prompt. ``match``: the line of the match that was gone to. ``printed``: bytes that the
+    program has printed."""
     if shown is None:
         return (Span("──", "dim"),), ()
     left = [Span("── ", "dim"), Span(shown.line, "title"), Span(" ", "dim")]

@@ -27,7 +27,7 @@ _STOPS_WITHIN = 0.3  # seconds from the signal
 
 
 class DebuggerScreen(SearchingScreen):
-    """The screen with its keys."""
+    """The whole screen, with its keys."""
 
     BINDINGS: ClassVar = [
         Binding("f1", "type('help')", priority=True, show=False),
@@ -73,7 +73,7 @@ class DebuggerScreen(SearchingScreen):
         getattr(self.part(Output), f"scroll_{way}")(animate=False)
 
     def action_turn(self, by: int) -> None:
-        """A page of a tensor's leading dimensions; where there are none, sideways."""
+        """Turns a page of a tensor's leading dimensions; where there are none, goes sideways."""
         output = self.part(Output)
         if self.shown is not None and self.shown.view is not None and self.shown.view.pages:
             self.show_again(partial(self.jobs.turned, self.shown, by), 0)
@@ -81,7 +81,7 @@ class DebuggerScreen(SearchingScreen):
             output.scroll_relative(x=8 * by, animate=False)
 
     def action_slice(self) -> None:
-        """The command that shows another part of this tensor, for the person to change."""
+        """Writes the command that shows another part of this tensor, for the person to change."""
         if self.shown is not None and self.shown.view is not None:
             prompt = self.part(Prompt)
             prompt.focus()
@@ -110,7 +110,7 @@ class DebuggerScreen(SearchingScreen):
         self.refresh(layout=True, repaint=True)
 
     def action_back_out(self) -> None:
-        """Escape: out of what is nearest."""
+        """Escape: goes out of what is nearest."""
         menu, output = self.part(Menu), self.part(Output)
         if menu.display:
             menu.close()
@@ -149,7 +149,7 @@ class DebuggerScreen(SearchingScreen):
         self.ask("Leave:", [Answer(key, label, partial(self.exit, action)) for key, label, action in ways])
 
     def action_stop_process(self) -> None:
-        """Ctrl-Z: as in any program; what waits for it is stopped too."""
+        """Ctrl-Z: stops the process as in any program; what waits for it is stopped too."""
         with self.suspend():
             os.kill(0, signal.SIGTSTP)
             time.sleep(_STOPS_WITHIN)  # this thread goes on until another one was told; then it stops in here
@@ -185,7 +185,7 @@ class DebuggerScreen(SearchingScreen):
         self.part(Prompt).take_chosen(self.part(Menu), event.text)
 
     def on_input_changed(self) -> None:
-        """What is typed while the menu is open makes it smaller."""
+        """Makes the menu smaller by what is typed while it is open."""
         menu = self.part(Menu)
         if menu.display and menu.line != self.part(Prompt).value:
             if menu.is_history:
@@ -194,7 +194,7 @@ class DebuggerScreen(SearchingScreen):
                 self.run_worker(self._complete(False))
 
     async def on_event(self, event: events.Event) -> None:
-        """Letters are for the prompt, also while the output has the focus; before any widget has seen them, so that
+        """Gives letters to the prompt, also while the output has the focus; before any widget has seen them, so that
         they stay in their order."""
         if isinstance(event, events.Key) and not event.is_forwarded and self._goes_on_typing(event):
             self.screen.set_focus(self.part(Prompt))

@@ -18,7 +18,8 @@ _PATIENCE = 5  # seconds for a screen that is told to end
 
 
 def show(engine: Engine, pause: Pause | None = None, first: str = "") -> Action | None:
-    """None: the terminal is gone. A fault of the screen is raised, when the terminal is as it was before."""
+    """Shows the screen, and gives what the person chose; None when the terminal is gone. A fault of the screen is
+    raised, when the terminal is as it was before."""
     jobs = Jobs(engine)
     jobs.begin_ahead(pause, first)
     from tdbg.shell.screen.keys import DebuggerScreen
@@ -51,7 +52,7 @@ def show(engine: Engine, pause: Pause | None = None, first: str = "") -> Action 
 
 
 def ask(pause: Pause, engine: Engine) -> Action:
-    """A held program continues without the debugger when nobody can be asked any more."""
+    """Asks a held program's person; the program continues without the debugger when nobody can be asked any more."""
     try:
         action = show(engine, pause)
     except Exception as fault:
@@ -65,7 +66,7 @@ def ask(pause: Pause, engine: Engine) -> Action:
 
 
 def run(engine: Engine, first: str = "lt") -> None:
-    """The screen of ``tdbg shell``."""
+    """Runs the screen of ``tdbg shell``."""
     engine.can_ask = True
     try:
         show(engine, first=first)

@@ -14,7 +14,7 @@ _MOST = 50  # moments that are offered at once
 
 
 class Palette(Provider):
-    """All commands, then the moments of the scene."""
+    """Offers all commands, then the moments of the scene."""
 
     async def discover(self) -> AsyncIterator[DiscoveryHit]:
         for title, help, act in self._entries():

@@ -22,7 +22,7 @@ class Answer(NamedTuple):
 
 
 class Question(Bar, can_focus=True):
-    """Escape answers nothing."""
+    """A question with its answers. Escape answers nothing."""
 
     def __init__(self) -> None:
         super().__init__(id="question")
@@ -40,8 +40,8 @@ class Question(Bar, can_focus=True):
         on_line: Callable[[str], object] | None = None,
         typed: str = "",
     ) -> None:
-        """With ``on_line`` answers need Enter, and that is called with a line that is none of them. ``typed``: what
-        stands there already."""
+        """Asks. With ``on_line`` answers need Enter, and that is called with a line that is none of them. ``typed``:
+        what stands there already."""
         self._answers, self._on_end, self._on_line = answers, on_end, on_line
         self._text, self._typed = question, typed
         self._draw()

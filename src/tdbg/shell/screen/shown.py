@@ -17,7 +17,8 @@ WITH_PANEL = 100  # from this width on there is room beside a tensor
 
 @dataclass
 class Shown:
-    """``line`` is the command that gave it. ``is_aside``: it is not one of the screens that were visited."""
+    """What the screen draws of a result. ``line`` is the command that gave it. ``is_aside``: it is not one of the
+    screens that were visited."""
 
     line: str
     result: Result
@@ -47,5 +48,5 @@ class Room:
 
 
 def beside_of(shown: Shown) -> list[Line]:
-    """What stands beside a tensor that is shown."""
+    """Writes what stands beside a tensor that is shown."""
     return beside(shown.view.shown, PANEL_WIDTH - 2) if shown.view else []

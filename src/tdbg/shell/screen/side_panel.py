@@ -13,7 +13,7 @@ from tdbg.shell.screen.theme import strip_of
 
 
 class Side(Widget):
-    """Numbers of a tensor that is shown."""
+    """Shows the numbers of a tensor that is shown."""
 
     ALLOW_SELECT = False
 

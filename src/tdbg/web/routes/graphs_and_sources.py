@@ -70,7 +70,7 @@ def sources(asked: Asked) -> dict[str, Any]:
 
 
 def source(asked: Asked) -> dict[str, Any]:
-    """The file as it was when the program ran, from the trace: no other file can be asked for."""
+    """Gives a file as it was when the program ran, from the trace: no other file can be asked for."""
     process = asked.process()
     with asked.trace.lock:
         read = asked.trace.scene(process).read

@@ -62,7 +62,7 @@ def _wanted(asked: Asked, process: int) -> Wanted:
 
 
 def ops_of_line(trace: ServedTrace, process: int, file: str, line: int | None) -> tuple[int, ...]:
-    """Those that a line made, or all lines of a file. Only while the trace's lock is held."""
+    """Finds the ops that a line made, or all lines of a file. To be called only while the trace's lock is held."""
     _, made = trace.scene(process).read.sources.ops_by_line(file)
     lines = [line] if line is not None else list(made)
     return tuple(sorted({op for one in lines for op in made.get(one, ())}))
