@@ -46,7 +46,6 @@ class Dialect:
     spelled: Mapping[Kind, tuple[str, ...]] = field(default_factory=dict)
     # What other frameworks call otherwise -> its word here: layer, variable, ...
     words: Mapping[str, str] = field(default_factory=dict)
-    advice: Mapping[str, str] = field(default_factory=dict)  # what went wrong -> what its users do then
     own_scopes: tuple[str, ...] = ()  # scopes that the framework opens by itself, which are no layers
     phase_of: Callable[[str, str], Phase | None] = _no_phase  # of a frame's file and function
 

@@ -15,7 +15,10 @@ DIALECT = Dialect(
         "where": "{library}.where({0}, {1}, {2})",
         "divide_no_nan": "{library}.math.divide_no_nan({0}, {1})",
     },
-    words={"variable": "variable", "layer": "layer"},
-    advice={"traced again for tensors": "give tf.function an input_signature, or reduce_retracing=True"},
+    words={
+        "variable": "variable",
+        "layer": "layer",
+        "one_signature": "give tf.function an input_signature, or reduce_retracing=True",
+    },
     own_scopes=("Initializer",),
 )

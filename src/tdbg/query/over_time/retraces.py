@@ -84,7 +84,7 @@ def _change(old: dict[str, str], new: dict[str, str], dialect: Dialect) -> str:
     if any(_is_python_number(old.get(name)) and _is_python_number(new.get(name)) for name in names):
         advice = "; pass a tensor"
     elif names and all(_is_tensor(old.get(name)) and _is_tensor(new.get(name)) for name in names):
-        told = dialect.advice.get("traced again for tensors")
+        told = dialect.words.get("one_signature")
         advice = f"; {told}" if told else ""
     return ", ".join(sentences) + more + advice
 
