@@ -151,7 +151,11 @@ def test_every_module_says_what_it_is_for(path):
 
 def modules_after(statement: str) -> set[str]:
     code = f"{statement}\nimport sys\nprint(*sys.modules)"
-    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240
+        ).stdout.split()
+    )
 
 
 @pytest.mark.parametrize("statement", ["import tdbg", "import tdbg.__main__"])

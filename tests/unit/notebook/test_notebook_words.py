@@ -29,4 +29,7 @@ def test_ipython_is_not_needed():
     """Nothing of it is loaded before there is a shell."""
     modules = ", ".join(f"tdbg.notebook.{name}" for name in ("magics", "cell_code", "cell_output"))
     code = f"import sys, {modules}; print('IPython' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240).stdout.strip()
+        == "False"
+    )

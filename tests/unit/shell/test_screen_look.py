@@ -8,6 +8,7 @@ from small_scene import SmallScene
 
 from tdbg.capture.control import Pause
 from tdbg.shell.screen.jobs import Jobs
+from tdbg.shell.screen.keys import DebuggerScreen
 
 SIZES = {"100x30": (100, 30), "60x15": (60, 15)}
 
@@ -55,5 +56,24 @@ def test_what_was_begun_before_the_screen_had_its_size():
 
     async def play(app, pilot):
         looks_like(app, "list-100x30")
+
+    drive(play, jobs=jobs)
+
+
+def test_a_line_that_is_typed_before_the_first_screen_is_made_comes_after_it(monkeypatch):
+    begin = DebuggerScreen._begin
+
+    def begin_late(app):
+        app.type_line("version")
+        app.call_after_refresh(begin, app)
+
+    monkeypatch.setattr(DebuggerScreen, "_begin", begin_late)
+    engine = TriedEngine()
+    jobs = Jobs(engine)
+    jobs.begin_ahead(None, "lt")
+
+    async def play(app, pilot):
+        assert engine.done == ["lt", "version"]
+        assert app.shown.line == "version"
 
     drive(play, jobs=jobs)

@@ -78,6 +78,7 @@ class ScreenApp(App[Action]):
         self._job: Future | None = None
         self._doing, self._since = "", 0.0
         self.turn = asyncio.Lock()
+        self._begun = asyncio.Event()  # what is typed before the first screen is made comes after it
         self._places: dict[int, tuple[Result, int, int]] = {}
         self.has_mouse = bool(self.engine.settings.get("mouse_mode", True))
 
@@ -121,9 +122,11 @@ class ScreenApp(App[Action]):
     def _begin(self) -> None:
         self._measure()
         if self.pause is not None:
-            self._do(self.pause.first, partial(self.jobs.begin, self.pause))
+            self.run_worker(self._perform(self.pause.first, partial(self.jobs.begin, self.pause)))
         elif self.first:
             self.run_worker(self._open())
+        else:
+            self._begun.set()
 
     async def _open(self) -> None:
         """Shows the first screen, and says whether something is wrong here."""
@@ -145,7 +148,7 @@ class ScreenApp(App[Action]):
         self.part(Widget, "#hint").display = self.size.width >= 80
         self._measure()
         if self.shown is not None and self.jobs.room.width != before:
-            self.show_again(partial(self.jobs.again, self.shown), self.part(Output).top)
+            self._fit(self.shown, self.part(Output).top)
         self.update_bars()
 
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
@@ -155,7 +158,11 @@ class ScreenApp(App[Action]):
             self.type_nothing()
 
     def type_line(self, line: str) -> None:
-        self._do(line, partial(self.jobs.perform, line))
+        async def in_turn() -> None:
+            await self._begun.wait()
+            await self._perform(line, partial(self.jobs.perform, line))
+
+        self.run_worker(in_turn())
 
     def type_nothing(self) -> None:
         """Called for Enter in an empty prompt."""
@@ -175,11 +182,9 @@ class ScreenApp(App[Action]):
             self.part(Prompt).focus()
             self.type_line(event.link)
 
-    def _do(self, line: str, job: Callable[[], Outcome]) -> None:
-        self.run_worker(self._perform(line, job))
-
     async def _perform(self, line: str, job: Callable[[], Outcome]) -> None:
         async with self.turn:
+            self._begun.set()
             self.say("")
             outcome = await self.work(line, job)
         if outcome is None:
@@ -282,7 +287,7 @@ class ScreenApp(App[Action]):
         output.show(shown.pages, *place)
         self.update_bars()
         if shown.room != self.jobs.room.width:  # which has changed while it was made
-            self.show_again(partial(self.jobs.again, shown), place[0])
+            self._fit(shown, place[0])
 
     async def _count(self, shown: Shown) -> None:
         """Shows what stands beside a tensor when that is counted."""
@@ -291,11 +296,17 @@ class ScreenApp(App[Action]):
             if self.shown is shown:
                 self.part(Side).show(lines)
 
-    def show_again(self, job: Callable[[], Shown | None], top: int) -> None:
-        """Makes the same screen anew."""
+    def _fit(self, shown: Shown, top: int) -> None:
+        """Lays the same out in the room that there is now, unless another screen came in between."""
+        self.show_again(partial(self.jobs.again, shown), top, shown)
+
+    def show_again(self, job: Callable[[], Shown | None], top: int, instead_of: Shown | None = None) -> None:
+        """Makes the same screen anew; ``instead_of``: only while this one is shown."""
 
         async def make() -> None:
             async with self.turn:
+                if instead_of is not None and self.shown is not instead_of:
+                    return
                 shown = await self.work(self.shown.line if self.shown else "", job)
             if shown is not None:
                 self.show(shown, (top, 0))
