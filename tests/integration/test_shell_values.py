@@ -12,9 +12,9 @@ import pytest
 
 import tdbg
 from tdbg.query.scene.trace_scene import TraceScene
-from tdbg.shell.data import as_data
 from tdbg.shell.engine import Engine
 from tdbg.shell.layout import Layout
+from tdbg.shell.result_data import as_data
 
 SOURCE = Path(tdbg.__file__).parents[1]
 EXAMPLES = SOURCE.parent / "examples"

@@ -119,6 +119,8 @@ _VERDICT = {
     "it_ran_apart_from_the_graph": "it ran outside the Session's graph: it is marked not to be inlined, or the Session "
     "was created before tdbg was on",
 }
+# In alerts.
+_ALERTS = {"one_signature": "give tf.function an input_signature, or reduce_retracing=True"}
 # In fixes.
 _FIXES = {
     "clip_the_gradients": "clip the gradients: clipnorm=1.0",
@@ -218,8 +220,9 @@ DIALECT = Dialect(
     stand_ins=_STAND_INS,
     stand_ins_have=_STAND_INS_HAVE,
     axis_names=("axis", "reduction_indices", "dim"),
-    words={"variable": "variable", "layer": "layer", **_ADVICE, **_FIXES, **_VERDICT},
+    words={"variable": "variable", "layer": "layer", **_ADVICE, **_FIXES, **_VERDICT, **_ALERTS},
     repeatable=_REPEATABLE,
     signs=_SIGNS,
     scope_of=_scope_of,
+    own_scopes=("Initializer",),
 )
