@@ -1,7 +1,7 @@
 """An expression and what is known of an op in; the tests that are left for its tensors out, for Python or for C.
 
 What a graph's op is (type, name, element type, phase, device, output) is decided when it is made. The numbers are left;
-``compiled`` writes them down as native/condition.c follows them.
+``compiled`` writes them down as native/stopping/condition.c follows them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from tdbg.expressions import Both, Comparison, Expression, Name, Opposite, Range, Search, Truth
 from tdbg.model import Phase, Summary
 
-# In the order of native/condition.c.
+# In the order of native/stopping/condition.c.
 NUMBERS = (
     "nan", "inf", "pos_inf", "neg_inf", "zero", "negative", "positive", "elements", "min", "max", "mean", "std",
     "max_abs", "step", "iteration", "bad",
@@ -98,7 +98,7 @@ def _both(word: str, left: Left, right: Left) -> Left:
 
 
 def compiled(left: Left) -> bytes:
-    """As native/condition.c follows it: postfix."""
+    """As native/stopping/condition.c follows it: postfix."""
     if isinstance(left, (bool, type(None))):
         return _TEST.pack(_CONSTANT, _TRUTHS[left], -1, -1, 0.0, 0.0)
     if isinstance(left, Both):

@@ -20,10 +20,10 @@ from tdbg.expressions import Both
 from tdbg.frameworks.tensorflow.capture.dtypes import code_of
 from tdbg.frameworks.tensorflow.capture.held_op import HeldOps, Known, Maker, Output
 from tdbg.model import DType
-from tdbg.native.python_arrays import array_of, typed
+from tdbg.native.arrays import array_of, typed
 
-_EAGER, _EVERY_SLOT, _MET = "eager", 0xFFFF, 2  # as native/breaks.h and native/module.c have them
-RawTensor = tuple[int, tuple[int, ...], bytes]  # as native/breaks.c gives them: dtype, dims, elements
+_EAGER, _EVERY_SLOT, _MET = "eager", 0xFFFF, 2  # as native/stopping/breaks.h and native/eager_ops.c have them
+RawTensor = tuple[int, tuple[int, ...], bytes]  # as native/stopping/breaks.c gives them: dtype, dims, elements
 
 
 class OpInGraphEnded(RuntimeError):
@@ -184,7 +184,7 @@ class OpBreaks:
     def met(
         self, number: int, slot: int, iteration: int, execution: int, output: RawTensor, inputs: Sequence[RawTensor]
     ) -> str | None:
-        """From native/breaks.c, on whatever thread computed the tensor: holds it there."""
+        """From native/stopping/breaks.c, on whatever thread computed the tensor: holds it there."""
         try:
             op = self._ops.get(number)
             array = _from_raw(output)
