@@ -5,6 +5,7 @@ A case is what the rules for causes look at.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -58,11 +59,6 @@ class Case:
             f"SELECT attributes FROM ops WHERE process = {self._process} AND op = ?", [self.op.number]
         )
         return str(found[0][0]) if found else "{}"
-
-    @property
-    def dialect(self) -> Dialect:
-        """How the users of the op's framework say things."""
-        return dialect_of(self.op.framework)
 
     @property
     def is_backward(self) -> bool:
