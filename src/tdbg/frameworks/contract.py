@@ -18,12 +18,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tdbg.frameworks.code import Code, Template
 from tdbg.frameworks.plain_words import in_plain_words
 from tdbg.model import Phase
 from tdbg.vocabulary import Kind, Role
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Listener(Protocol):
@@ -60,6 +63,21 @@ class Ops(Protocol):
 
     def written_type(self, op_type: str) -> str:
         """The type that a program writes, of one that the framework's runtime made of it."""
+
+
+def in_words(ops: Ops, framework: str, op_type: str) -> tuple[str, list[str], str]:
+    """The columns ``kind``, ``roles`` and ``framework`` of table ``ops``."""
+    return ops.kind_of(op_type).value, ops.roles_of(op_type).words, framework
+
+
+class Values(Protocol):
+    """What is asked of a tensor, where native code does not know the framework's own (see ``capture.eager_ops``)."""
+
+    def identity(self, tensor: Any) -> int:
+        """The same for the same tensor as long as it lives, and for no other of the process."""
+
+    def array(self, tensor: Any) -> np.ndarray:
+        """Its elements, in place where that is possible."""
 
 
 def _no_phase(file: str, function: str) -> Phase | None:
