@@ -20,5 +20,5 @@ _WORDS = {
 
 
 def in_plain_words(what: str, arguments: tuple[str, ...]) -> str:
-    alone, called = _WORDS.get(what, (what, f"{what}({', '.join(arguments)})"))
+    alone, called = _WORDS.get(what, (what, f"{what}({', '.join(filter(None, arguments))})"))
     return called.format(*arguments) if arguments else alone

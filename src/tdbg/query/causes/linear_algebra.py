@@ -7,7 +7,7 @@ import numpy as np
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
 from tdbg.query.causes.proposals import Proposal, code, propose
 from tdbg.query.fixes import matrix_formulas as m
-from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes.finders import argument_of
 from tdbg.query.fixes.formulas import Formula
 from tdbg.query.fixes.trial import samples_of
 from tdbg.query.verdict.case import Case
@@ -27,23 +27,21 @@ _DECIDES = {
     Kind.MATRIX_SQRT: "it has no root",
     Kind.MATRIX_LOG: "it has no logarithm",
 }
-# Of an op type: its formula, how many of its inputs that takes, and the names by which it is called.
-_KNOWN: dict[str, tuple[Formula, int, tuple[str, ...]]] = {
-    Kind.LOG_DETERMINANT: (m.log_determinant, 1, ("slogdet", "logdet", "log_matrix_determinant")),
-    Kind.INVERSE: (m.inverse, 1, ("inv",)),
-    Kind.SOLVE: (m.solve, 2, ("solve",)),
-    Kind.CHOLESKY: (m.cholesky, 1, ("cholesky",)),
-    Kind.QR: (m.orthogonal, 1, ("qr",)),
+# Of a kind of op: its formula, and how many of its inputs that takes.
+_KNOWN: dict[Kind, tuple[Formula, int]] = {
+    Kind.LOG_DETERMINANT: (m.log_determinant, 1),
+    Kind.INVERSE: (m.inverse, 1),
+    Kind.SOLVE: (m.solve, 2),
+    Kind.CHOLESKY: (m.cholesky, 1),
+    Kind.QR: (m.orthogonal, 1),
 }
 
 
-@rule(
-    Kind.DETERMINANT,
-)
+@rule(Kind.DETERMINANT)
 def determinant_overflow(case: Case) -> Cause | None:
     if case.row.nan or not (case.row.pos_inf or case.row.neg_inf):
         return None
-    words = "tf.linalg.slogdet gives the logarithm of the determinant, which does not overflow"
+    words = f"{case.dialect.says('slogdet')} gives the logarithm of the determinant, which does not overflow"
     fix = propose(m.determinant, samples_of(case, 0), Proposal(words, m.log_determinant))
     return Cause("mul_overflow", f"the determinant is larger than {case.row.label} can hold", _numbers(case), fix)
 
@@ -54,13 +52,11 @@ def singular(case: Case) -> Cause | None:
     lowest = _lowest_eigenvalue(case) if case.op.kind == Kind.CHOLESKY else None
     if lowest is not None and lowest < 0 and values is not None and -lowest > values.max() * _ROUNDING:
         text = f"the matrix is not positive definite: its smallest eigenvalue is {lowest:.4g}"
-        fix = Fix(
-            "check how the matrix is computed: a covariance, or A times its transpose, has no negative eigenvalue"
-        )
-        return Cause("singular_matrix", text, _numbers(case), fix)
+        words = "check how the matrix is computed: a covariance, or A times its transpose, has no negative eigenvalue"
+        return Cause("singular_matrix", text, _numbers(case), Fix(words))
     if values is not None and case.op.kind != Kind.CHOLESKY and values.min() > values.max() * _ROUNDING:
         return None
-    text = f"the matrix is singular: {_DECIDES[case.op.type]}"
+    text = f"the matrix is singular: {_DECIDES[case.op.kind]}"
     return Cause("singular_matrix", text, _numbers(case), _with_jitter(case, case))
 
 
@@ -75,36 +71,36 @@ def singular_slope(case: Case) -> Cause | None:
 
 
 def _with_jitter(case: Case, at: Case | None) -> Fix | None:
-    known = _KNOWN.get(at.op.type) if at is not None else None
+    known = _KNOWN.get(at.op.kind) if at is not None else None
     matrix = at.input_values.get(0) if at is not None else None
     if known is None or at is None or matrix is None or matrix.ndim < 2 or matrix.dtype not in (np.float32, np.float64):
-        words = Fix(f"{_TEXT}: A + 1e-6 * tf.eye(n)")
+        words = Fix(_jitter(case, 1e-6))
         return words if known is None else Fix(words.text, untried="the matrix was not kept")
-    formula, inputs, names = known
-    smallest = m.least_jitter(matrix)
-    return propose(
-        formula,
-        samples_of(at, *range(inputs)),
-        *(_proposal(case, formula, names, smallest * more) for more in (1, 100, 10_000)),
-    )
+    formula, inputs = known
+    sizes = [m.least_jitter(matrix) * more for more in (1, 100, 10_000)]
+    proposals = [_proposal(case, formula, at.op.kind, size) for size in sizes]
+    return propose(formula, samples_of(at, *range(inputs)), *proposals)
 
 
-def _proposal(case: Case, formula: Formula, names: tuple[str, ...], size: float) -> Proposal:
-    eye = f"{size:g} * {{tf}}.eye({{tf}}.shape({{0}})[-1], dtype={case.row.label!r})"
-    changed = code(case, r.call(*names), f"{{2}}({{3}} + {eye}{{1}})")
-    return Proposal(f"{_TEXT}: A + {size:g} * tf.eye(n)", m.jittered(formula, size), changed)
+def _proposal(case: Case, formula: Formula, kind: Kind, size: float) -> Proposal:
+    eye = case.dialect.write("eye_like", "{0}", case.row.label)
+    changed = code(case, argument_of(kind), eye and f"{{0.operand}} + {size:g} * {eye.operand}")
+    return Proposal(_jitter(case, size), m.jittered(formula, size), changed)
 
 
-@rule(
-    Kind.LOG,
-)
+def _jitter(case: Case, size: float) -> str:
+    return f"{_TEXT}: A + {size:g} * {case.dialect.says('eye', 'n')}"
+
+
+@rule(Kind.LOG)
 def log_of_determinant(case: Case) -> Cause | None:
     x = case.input(0)
     if case.makers(0, 1) != [Kind.DETERMINANT] or x is None or not x.zero:
         return None
     text = "the matrix is singular: its determinant is exactly 0, and its log -inf"
-    fix = Fix(f"{_TEXT} before its determinant is taken; tf.linalg.logdet overflows later than log(det(x))")
-    return Cause("singular_matrix", text, fix=fix)
+    logdet = case.dialect.says("logdet")
+    words = f"{_TEXT} before its determinant is taken; {logdet} overflows later than log(det(x))"
+    return Cause("singular_matrix", text, fix=Fix(words))
 
 
 @slope_rule(Kind.SYMMETRIC_EIGEN, Kind.SVD, Kind.EIGEN)

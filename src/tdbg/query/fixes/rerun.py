@@ -1,4 +1,4 @@
-"""An op type and its recorded inputs in, its output computed in float64 out.
+"""Computes ops again, in float64, on the inputs that were recorded.
 
 What is finite there went beyond the range or the precision of its type; what is bad there too is outside the domain of
 the op, and no wider type helps.
@@ -29,7 +29,7 @@ def _over(reduce: Callable) -> Callable:
     return along
 
 
-_OPS: dict[str, Callable[..., np.ndarray]] = {
+_OPS: dict[Kind, Callable[..., np.ndarray]] = {
     Kind.LOG: np.log,
     Kind.LOG1P: np.log1p,
     Kind.EXP: np.exp,
@@ -37,14 +37,11 @@ _OPS: dict[str, Callable[..., np.ndarray]] = {
     Kind.SQRT: np.sqrt,
     Kind.RSQRT: lambda x: 1.0 / np.sqrt(x),
     Kind.RECIPROCAL: np.reciprocal,
-    Kind.RECIPROCAL: np.reciprocal,
     Kind.SQUARE: np.square,
     Kind.SQUARED_DIFFERENCE: lambda a, b: np.square(a - b),
     Kind.MULTIPLY: np.multiply,
     Kind.ADD: np.add,
-    Kind.ADD: np.add,
     Kind.SUBTRACT: np.subtract,
-    Kind.DIVIDE: np.divide,
     Kind.DIVIDE: np.divide,
     Kind.POWER: np.power,
     Kind.MODULO: np.mod,
@@ -79,13 +76,12 @@ _OPS: dict[str, Callable[..., np.ndarray]] = {
     Kind.FLOOR: np.floor,
     Kind.CEIL: np.ceil,
     Kind.ROUND: np.rint,
-    Kind.ROUND: np.rint,
 }
 
 
-def in_float64(op_type: str, inputs: list[np.ndarray]) -> np.ndarray | None:
-    """The op's output in float64; None for an op type, or inputs, that this cannot compute."""
-    compute = _OPS.get(op_type)
+def in_float64(kind: Kind, inputs: list[np.ndarray]) -> np.ndarray | None:
+    """The op's output in float64; None for a kind of op, or inputs, that this cannot compute."""
+    compute = _OPS.get(kind)
     if compute is None or not inputs:
         return None
     wide = [x.astype(np.float64) if x.dtype.kind not in "iub" else x for x in inputs]
@@ -94,11 +90,3 @@ def in_float64(op_type: str, inputs: list[np.ndarray]) -> np.ndarray | None:
             return np.asarray(compute(*wide))
     except (ValueError, TypeError, ArithmeticError):
         return None
-
-
-def is_range(op_type: str, inputs: list[np.ndarray]) -> bool | None:
-    """Whether float64 gives only finite values where the recorded type did not; None when it cannot be told."""
-    output = in_float64(op_type, inputs)
-    if output is None or output.dtype.kind != "f":
-        return None
-    return bool(np.isfinite(output).all())

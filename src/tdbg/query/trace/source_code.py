@@ -8,7 +8,6 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from tdbg.frames import is_own_file
-from tdbg.frameworks.contract import Dialect
 from tdbg.model import Frame
 from tdbg.query.trace.definitions import Definitions, definitions
 from tdbg.store.reader import Trace
@@ -134,9 +133,12 @@ class SourceCode:
         tree = self._tree(frame.file)
         return definitions(tree, self.statement_lines(frame)[0], repeatable) if tree is not None else {}
 
-    def imported_as(self, dialect: Dialect, frame: Frame) -> str:
-        """The name under which a file imports a framework, ``tf`` for tensorflow; "" when it does not."""
+    def imports(self, frame: Frame) -> dict[str, str]:
+        """The names under which a file imports modules: ``tf`` for tensorflow, ``np`` for numpy."""
         tree = self._tree(frame.file)
-        nodes = ast.walk(tree) if tree is not None else ()
-        imports = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-        return next((alias.asname or alias.name for alias in imports if alias.name in dialect.modules), "")
+        found = {}
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                above = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+                found.update({alias.asname or alias.name: f"{above}{alias.name}" for alias in node.names})
+        return found

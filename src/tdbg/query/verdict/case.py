@@ -5,6 +5,7 @@ A case is what the rules for causes look at.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -40,6 +41,11 @@ class Case:
         self.op, self.frame = op, self.program.user_frame(op)
 
     @property
+    def dialect(self) -> Dialect:
+        """How the users of the op's framework say things."""
+        return dialect_of(self.op.framework)
+
+    @property
     def source(self) -> str:
         return self.program.line_text(self.frame) if self.frame else ""
 
@@ -50,11 +56,6 @@ class Case:
     @property
     def attributes(self) -> str:
         return self.program.attributes(self.op.number)
-
-    @property
-    def dialect(self) -> Dialect:
-        """How the users of the op's framework say things."""
-        return dialect_of(self.op.framework)
 
     @property
     def is_backward(self) -> bool:
@@ -268,11 +269,6 @@ class Case:
         return [row for row in rows if self.program.ops[row.op].phase == self.op.phase]
 
     @cached_property
-    def library(self) -> str:
-        """What the user's file calls the framework; "" when it does not import it under a name."""
-        return self.program.imported_as(self.dialect, self.frame) if self.frame else ""
-
-    @cached_property
     def is_written_by_user(self) -> bool:
         """Whether the user's own line asks for this op, and not a layer, a loss or an optimizer that the line calls."""
         op = self.forward if self.is_backward and self.forward is not None else self.op
@@ -283,14 +279,15 @@ class Case:
                 return False
         return False
 
-    def is_made_in(self, function: str) -> bool:
-        """Whether a function of a library with just this name made the op."""
+    def is_made_in(self, sign: re.Pattern[str]) -> bool:
+        """Whether a function of a library with such a name made the op."""
         frames = self.program.stack(self.op.stack)
-        return any(frame.function == function for frame in frames if not frame.is_user)
+        return any(sign.search(frame.function) for frame in frames if not frame.is_user)
 
-    def stack_has(self, part: str) -> bool:
-        """Whether the op was made by code of a file, or a function, with this in its name."""
-        return any(part in frame.file or part in frame.function for frame in self.program.stack(self.op.stack))
+    def stack_has(self, sign: re.Pattern[str]) -> bool:
+        """Whether the op was made by code of a file, or a function, with such a name."""
+        frames = self.program.stack(self.op.stack)
+        return any(sign.search(frame.file) or sign.search(frame.function) for frame in frames)
 
     # ---- values
 
