@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tdbg.query.over_time.series import Curve, Point
+from tdbg.query.over_time.curves import Curve, Point
 from tdbg.report.markup import Html, join, tag
 from tdbg.report.style import COLOURS
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from scene_traces import BAD, NUMBERS, add, add_program, new_trace
 
 from tdbg.model import Phase
-from tdbg.query.over_time.series import Series
+from tdbg.query.over_time.curves import Curves
 from tdbg.store.reader import Trace
 
 
@@ -29,7 +29,7 @@ def test_what_did_no_harm_is_not_counted(tmp_path: Path) -> None:
     trace = Trace.open(tmp_path / "run.tdbg")
     found = {}
     for harmless in ((), (1,), (1, 2)):
-        (curve,) = Series(trace, 0, harmless=frozenset(harmless)).gradient_by_layer()
+        (curve,) = Curves(trace, 0, harmless=frozenset(harmless)).gradient_by_layer()
         assert curve.name == "model/dense"
         found[harmless] = [point.bad for point in curve.points]
     assert found == {(): [0, 6], (1,): [0, 3], (1, 2): [0, 0]}

@@ -107,7 +107,7 @@ _ADVICE = {
     "half_precision": "policy mixed_bfloat16 or mixed_float16",
     "a_loss_of_logits": "from_logits=True in the loss",
     "a_loss_of_probabilities": "from_logits=False if the loss has that option",
-    "training": "the optimizer and to tape.gradient",
+    "what_trains": "the optimizer and to tape.gradient",
     "frozen": "trainable=False",
     "without_last_axis": "tf.squeeze(prediction, -1)",
 }

@@ -13,7 +13,7 @@ from tdbg.vocabulary import Kind
 @rule(
     "broadcast_shape",
     why="each prediction is compared with the targets of all samples, so the model can learn only their mean",
-    fix="give both the same shape: tf.squeeze(prediction, -1), or target[:, None]",
+    fix="give both the same shape: {without_last_axis}, or target[:, None]",
     steps=0,
 )
 def broadcast_shape(training: Training) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Training in; the class labels of its losses, with their numbers and the number of classes, out."""
+"""Finds the class labels of a program's losses, with their numbers and the number of classes."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Labels(NamedTuple):
 
 
 def find_labels(training: Training) -> Iterator[Labels]:
-    """Of losses that take class numbers, and of one-hot codes."""
+    """Finds those of losses that take class numbers, and of one-hot codes."""
     for node in training.flow.nodes():
-        kind = training.op(node).type
+        kind = training.op(node).kind
         if kind not in (Kind.SPARSE_SOFTMAX_CROSS_ENTROPY, Kind.ONE_HOT):
             continue
         places = training.flow.inputs(node)
@@ -47,7 +47,7 @@ def find_labels(training: Training) -> Iterator[Labels]:
                 yield Labels(node, series, classes)
 
 
-def _classes(training: Training, node: Node, kind: str) -> int:
+def _classes(training: Training, node: Node, kind: Kind) -> int:
     if kind == Kind.ONE_HOT:
         coded = training.series(node)
         return training.dims(coded)[-1] if coded is not None and training.dims(coded) else 0

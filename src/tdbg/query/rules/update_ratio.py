@@ -51,7 +51,7 @@ def update_ratio(training: Training) -> Iterator[Finding]:
 
 
 def _wiped(training: Training, update: Series, weight: Series) -> str | None:
-    """How the loss rose after an update that left nothing of the weight that the program began with; else None."""
+    """Says how the loss rose after an update that left nothing of the weight that the program began with; else None."""
     loss = training.in_training(training.loss) if training.loss is not None else None
     if loss is None or len(loss) < STEPS or weight.elements[0] < FEWEST_ELEMENTS:
         return None

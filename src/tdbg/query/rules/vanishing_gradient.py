@@ -9,7 +9,8 @@ import numpy as np
 
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Series
-from tdbg.query.rules.training import Layer, Training
+from tdbg.query.rules.trained_layers import Layer
+from tdbg.query.rules.training import Training
 from tdbg.vocabulary import Kind
 
 _STEPS, _FEWEST_LAYERS, _RATIO = 5, 3, 1e-6
@@ -42,7 +43,8 @@ def vanishing_gradient(training: Training) -> Iterator[Finding]:
 
 
 def _beside_the_strongest(known: list[tuple[Layer, Series]], layer: Layer) -> tuple[Layer, float, float] | None:
-    """The layer with the largest gradient, the greatest part of it that this layer's was in any step, and its size."""
+    """Finds the layer with the largest gradient, the greatest part of it that this layer's was in any step, and its
+    size."""
     rms = next(series.rms for one, series in known if one is layer)
     largest = np.max([series.rms for _, series in known], axis=0)
     if not (rms > 0).all():

@@ -13,7 +13,7 @@ from tdbg.shell.result import Block, Cell, Column, Mapped, Plot, Result, Span, T
 from tdbg.shell.tensor_name import TensorName
 
 if TYPE_CHECKING:
-    from tdbg.query.over_time.series import Point
+    from tdbg.query.over_time.curves import Point
 
 _QUANTITIES = ("max_abs", "mean", "min", "max")
 

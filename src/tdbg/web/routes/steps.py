@@ -7,8 +7,8 @@ from collections import Counter
 from typing import Any
 
 from tdbg.query.listing.layers import layers as find_layers
+from tdbg.query.over_time.curves import Curve, Curves
 from tdbg.query.over_time.histories import Output, histories
-from tdbg.query.over_time.series import Curve, Series
 from tdbg.query.rules.losses import Loss
 from tdbg.query.scene.cache import SceneCache
 from tdbg.web.route import (
@@ -134,7 +134,7 @@ def _range(read: SceneCache, first: int | None, last: int | None) -> tuple[int, 
 def _the_loss(trace: ServedTrace, process: int) -> Loss | None:
     def find() -> Loss | None:
         with trace.rows_apart() as (apart, rows):
-            return Series(apart, process, rows=rows).the_loss()
+            return Curves(apart, process, rows=rows).the_loss()
 
     return trace.kept(("loss output", process), find)
 
@@ -160,11 +160,11 @@ def gradients(asked: Asked) -> dict[str, Any]:
     harmless = trace.harmless(process)
 
     def make() -> dict[str, Any]:
-        series = Series(trace.apart(), process, harmless=harmless)
+        curves = Curves(trace.apart(), process, harmless=harmless)
         return {
-            "steps_per_point": series.steps_per_point,
-            "layers": [_curve(curve) for curve in series.gradient_by_layer()],
-            "weights": [_curve(curve) for curve in series.weights_by_step()],
+            "steps_per_point": curves.steps_per_point,
+            "layers": [_curve(curve) for curve in curves.gradient_by_layer()],
+            "weights": [_curve(curve) for curve in curves.weights_by_step()],
         }
 
     return trace.kept(("gradients", process, harmless), make)

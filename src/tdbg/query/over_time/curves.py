@@ -1,4 +1,4 @@
-"""A trace in; numbers over training steps out: gradients, weights, the loss, one tensor's history. Aggregated in SQL.
+"""Draws numbers over training steps as curves: gradients, weights, the loss, one tensor's history. SQL aggregates them.
 
 Norms are not recorded; they follow from what is: n·(mean² + std²) is the sum of the squares of a tensor's n finite
 elements. Where a trace has more steps than ``MOST_POINTS``, neighbouring steps share a point.
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from tdbg.model import Flag, Phase
-from tdbg.query.flow.call_sites import function_name
 from tdbg.query.listing.layer_names import LayerNames, place_name
-from tdbg.query.over_time.histories import as_one
+from tdbg.query.over_time.histories import Output, histories
 from tdbg.query.rules.losses import Loss, find_losses
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Rows
@@ -48,8 +48,8 @@ class Curve:
     points: tuple[Point, ...]
 
 
-class Series:
-    """Curves of one process of a trace. The bad values of ``harmless`` ops, which did no harm, are not counted in
+class Curves:
+    """Those of one process of a trace. The bad values of ``harmless`` ops, which did no harm, are not counted in
     gradients and weights."""
 
     def __init__(
@@ -83,18 +83,19 @@ class Series:
         greatest element, how many were bad."""
         if loss is not None:
             wanted = [*wanted, (loss.ops[0], loss.slot, loss.name)]
-        found: dict[tuple[int, int], list[Point]] = {(op, slot): [] for op, slot, _ in wanted}
-        number = as_one(loss.ops) if loss is not None else "op"
-        for op, slot, *point in self._rows.query(
-            f"SELECT {number}, slot, {self._at} AS at, avg(mean) FILTER (NOT isnan(mean)), {_EXTREMES}, {_BAD} "
-            f"FROM tensors WHERE process = {self._process} AND op IN (SELECT unnest(?)) AND {_OUTPUT} "
-            "GROUP BY 1, 2, 3 ORDER BY 3",
-            [[*(op for op, _, _ in wanted), *(loss.ops if loss is not None else ())]],
-        ):
-            if (op, slot) in found:
-                found[(op, slot)].append(Point(*point))
-        ops = self._program.ops
-        return [Curve(name or function_name(ops[op].type), tuple(found[(op, slot)])) for op, slot, name in wanted]
+        outputs = [Output(op, slot) for op, slot, _ in wanted]
+        same = loss.ops if loss is not None else ()
+        found = histories(self._rows, self._process, outputs, self._first, self._last, MOST_POINTS, same)
+        names = [name or self._program.ops[op].label for op, _, name in wanted]
+        return [Curve(name, self._points(found[output])) for name, output in zip(names, outputs, strict=True)]
+
+    def _points(self, columns: dict[str, list[Any]]) -> tuple[Point, ...]:
+        wanted = (columns[name] for name in ("first", "mean", "min", "max", "nan", "inf"))
+        points = []
+        for step, mean, low, high, nan, inf in zip(*wanted, strict=True):
+            begin = self._first + (step - self._first) // self._width * self._width
+            points.append(Point(begin, mean, low, high, (nan or 0) + (inf or 0)))
+        return tuple(points)
 
     def gradient_by_layer(self) -> list[Curve]:
         """The norm over all tensors of the gradient that belong to a layer; the layers in forward order."""
@@ -177,18 +178,23 @@ class Series:
 
     def _label(self, op: Op) -> tuple[int, str] | None:
         if op.kind == Kind.READ and op.phase != Phase.UPDATE:
-            name = self._program.variable_of(op)
-            for ending in ("/ReadVariableOp", "/Cast"):
-                name = name.removesuffix(ending)
-            if name in (Kind.READ, ""):
-                return _WEIGHT, place_name(self._program, op)
-            return _WEIGHT, name if "/" in name or op.graph < 0 else f"{name}, {place_name(self._program, op)}"
+            return _WEIGHT, self._weight_name(op)
         if op.phase != Phase.BACKWARD or op.kind == Kind.READ:
             return None
         if op.forward not in self._program.ops:
             return None
         return _GRADIENT, self._layers.of(op)
 
+    def _weight_name(self, read: Op) -> str:
+        """The variable's name, without the scopes that a framework opens for reading and casting it."""
+        name = self._program.variable_of(read)
+        for op_type in (read.type, *self._casts):
+            name = name.removesuffix(f"/{op_type}")
+        if name in (read.type, ""):
+            return place_name(self._program, read)
+        return name if "/" in name or read.graph < 0 else f"{name}, {place_name(self._program, read)}"
 
-_EXTREMES = "min(min) FILTER (NOT isnan(min)) AS low, max(max) FILTER (NOT isnan(max)) AS high"
-_BAD = "coalesce(sum(nan + neg_inf + pos_inf), 0)::BIGINT AS bad"
+    @cached_property
+    def _casts(self) -> list[str]:
+        """What the framework calls an op that casts."""
+        return sorted({op.type for op in self._program.ops.values() if op.kind == Kind.CAST})
