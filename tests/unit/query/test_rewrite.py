@@ -84,6 +84,14 @@ def test_the_argument_of_a_call(statement: str, expected: str) -> None:
             "h = tf.atan2(y, tf.abs(x))",
         ),
         ("h = tf.atan2(y - 1, x)", found.second_argument_of(Kind.ATAN2), "{0}", "h = tf.atan2(y - 1, (y - 1))"),
+        (
+            "y = ops.arccos(x)",
+            found.argument_of(Kind.ACOS),
+            "{library}.clip_by_value({0})",
+            "y = ops.arccos(tf.clip_by_value(x))",
+        ),
+        ("y = tf.log(x, name='y')", LOG, "{library}.abs({0})", "y = tf.log(tf.abs(x), name='y')"),
+        ("y = tf.log(**given)", LOG, "{library}.abs({0})", ""),
         ("h = tf.atan2(y, x=x)", found.second_argument_of(Kind.ATAN2), "{0}", ""),
         (
             "y = tf.cast(x, tf.float16)",

@@ -47,11 +47,12 @@ class Call:
         """What stands before and behind one of its arguments."""
         function, given = self.statement.text(self.node.func), self.arguments[:at]
         if self.is_method:
-            receiver, _, name = function.rpartition(".")
+            name = _name(self.node.func)
             if at == 0:
                 return "", f".{name}({self.rest().removeprefix(', ')})"
-            function, given = f"{Code(receiver).operand}.{name}", given[1:]
-        return f"{function}({''.join(f'{self.statement.text(x)}, ' for x in given)}", f"{self.rest(at + 1)})"
+            function, given = f"{_operand(self.statement, self.first)}.{name}", given[1:]
+        before = "".join(f"{self.statement.text(x)}, " for x in given)
+        return f"{function}({before}", f"{self.rest(at + 1)})"
 
     def place(self, *parts: str, around: tuple[str, str] = ("", "")) -> Place:
         """Where the call stands."""

@@ -55,8 +55,7 @@ NOWHERE = Reach(1, False, 0, 0, 0, 0, 0, False, 0, ())
 
 def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach:
     """Counts over everything bad from the origin on, in its step and later."""
-    bad = f"seq >= {origin.seq} AND {rows.is_bad(process)}"
-    per_op = rows.query(f"SELECT op, min(step), min(elements), min(seq) FROM tensors WHERE {bad} GROUP BY op")
+    per_op = rows.bad_ops(process, origin.seq)
     variables: dict[str, int] = {}
     types: set[str] = set()
     gradients, loss = 0, False
@@ -126,15 +125,8 @@ def _trained(program: Program) -> set[str]:
 
 def _is_taken_by(program: Program, number: int, wanted: set[int]) -> bool:
     """Whether one of these ops takes the output of an op, through ops that only move it or change its type."""
-    seen, waiting = {number}, [number]
-    while waiting:
-        for reader in program.readers.get(waiting.pop(), ()):
-            if reader.number in wanted:
-                return True
-            if reader.number not in seen and (not reader.observed or reader.kind == Kind.CAST):
-                seen.add(reader.number)
-                waiting.append(reader.number)
-    return False
+    readers = program.graph.readers_beyond(number, lambda one: not one.observed or one.kind == Kind.CAST)
+    return any(reader.number in wanted for reader in readers)
 
 
 def _is_read(program: Program, number: int) -> bool:

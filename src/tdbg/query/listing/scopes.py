@@ -67,7 +67,7 @@ class Scopes:
                         outside[n, True] += 1
         for number, n in place.items():
             outside[n, False] += sum(
-                reader.number not in place for reader in self._read.program.readers.get(number, ())
+                reader.number not in place for reader, _ in self._read.program.graph.recipients.get(number, ())
             )
         shown = things[:_MOST]
         return {

@@ -40,8 +40,8 @@ class LayerLines:
 
     def optimizer(self) -> Frame | None:
         """The only line that makes an optimizer."""
-        signs = [dialect_of(framework).signs for framework in {op.framework for op in self._program.ops.values()}]
-        found = {frame for name, _, frame in self._calls if any(one.optimizer.search(name) for one in signs)}
+        signs = [dialect.signs.optimizer for dialect in self._program.dialects]
+        found = {frame for name, _, frame in self._calls if any(sign.search(name) for sign in signs)}
         return next(iter(found)) if len(found) == 1 else None
 
     def is_of_library(self, op: Op) -> bool:

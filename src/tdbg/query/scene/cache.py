@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from tdbg.query.scene.eager import EagerEdges
+from tdbg.query.flow.eager_edges import EagerEdges
+from tdbg.query.flow.neighbours import Neighbours
 from tdbg.query.scene.moments import Moments
 from tdbg.query.scene.nodes import NOWHERE, Here, Nodes
 from tdbg.query.scene.numbers import Names, NumbersOfAll, NumbersOfSome
@@ -77,9 +78,12 @@ class SceneCache:
         return Texts(self.program)
 
     @cached_property
+    def neighbours(self) -> Neighbours:
+        return Neighbours(self.program, EagerEdges(self.trace, self.process, self.pages, self.ops))
+
+    @cached_property
     def nodes(self) -> Nodes:
-        eager = EagerEdges(self.trace, self.process, self.pages, self.ops)
-        return Nodes(self.trace, self.process, self.program, self.ops, self.texts, eager)
+        return Nodes(self.program, self.ops, self.texts, self.neighbours)
 
     @cached_property
     def sources(self) -> SourceFiles:
@@ -93,12 +97,9 @@ class SceneCache:
     def rows(self) -> Rows:
         return Rows(self.trace)
 
-    @cached_property
+    @property
     def shapes(self) -> dict[int, tuple[int, ...]]:
-        rows = self.trace.table("shapes", process=self.process)
-        return {
-            number: tuple(dims) for number, dims in zip(*(rows[n].to_pylist() for n in ("shape", "dims")), strict=True)
-        }
+        return self.program.shapes
 
     @cached_property
     def rollup(self) -> pa.Table:

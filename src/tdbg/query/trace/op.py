@@ -43,6 +43,9 @@ class Function:
     graph: int
     arguments: tuple[int, ...]
     results: tuple[Tensor, ...]
+    python: str = ""  # its name in the program, module included, and where it is defined
+    file: str = ""
+    line: int = -1
 
 
 @lru_cache(maxsize=4096)

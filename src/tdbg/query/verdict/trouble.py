@@ -129,11 +129,7 @@ class Trouble:
     def _once_good(self) -> set[int]:
         """Ops that read a good value from a variable before a bad one."""
         firsts = {row.op: row.seq for row in reversed(self._firsts) if self._is_kept(row)}
-        pairs = ", ".join(f"({op}, {seq})" for op, seq in firsts.items())
-        sql = (
-            f"SELECT DISTINCT t.op FROM tensors t JOIN (VALUES {pairs}) AS f(op, seq) ON t.op = f.op AND t.seq < f.seq"
-        )
-        return {op for (op,) in self._rows.query(f"{sql} WHERE t.process = {self._process}")} if pairs else set()
+        return self._rows.seen_before(self._process, firsts)
 
     @cached_property
     def _scales_loss(self) -> bool:
@@ -253,7 +249,7 @@ class Trouble:
             return True
         # Numbers that grow overflow at their end first, and in later steps further and further up.
         return not row.nan and any(
-            row.step > kept.step and not kept.nan and self._program.leads_to(op, self._program.ops[kept.op])
+            row.step > kept.step and not kept.nan and self._program.graph.leads_to(op, self._program.ops[kept.op])
             for kept in earlier
         )
 

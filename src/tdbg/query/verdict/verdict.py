@@ -14,7 +14,7 @@ from tdbg.query.flow.reach import NOWHERE, Reach, find_reach
 from tdbg.query.rules import Alert, Health, find_health
 from tdbg.query.trace.coverage import BAD_UNREADABLE, UNREADABLE, Coverage, find_coverage, unseen_before
 from tdbg.query.trace.program import Op, Program
-from tdbg.query.trace.rows import Row, Rows
+from tdbg.query.trace.rows import NUMBERS, Row, Rows
 from tdbg.query.trace.session_runs import SessionRuns
 from tdbg.query.verdict.case import Case
 from tdbg.query.verdict.input_facts import InputFact
@@ -23,7 +23,6 @@ from tdbg.query.verdict.trouble import Harmless, Trouble
 from tdbg.store.reader import Trace
 from tdbg.vocabulary import Kind
 
-NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
 _MOST_ORIGINS = 8
 _HIDDEN = ("where_trap", "clip_after_bad_op")  # bad in the forward pass, where something took it away again
 _OUTSIDE = (Kind.PYTHON, Kind.RESTORE)  # values that no op computed

@@ -19,11 +19,11 @@ from tdbg.store.reader import Trace
 
 
 class Made(NamedTuple):
-    """An op's output, or (``is_input``) what was given to it from outside."""
+    """An op's output, or (``is_given``) what was given to it from outside."""
 
     op: int
     slot: int
-    is_input: bool
+    is_given: bool
 
 
 class EagerEdges:
@@ -41,6 +41,12 @@ class EagerEdges:
         return rows["op"].to_numpy(), firsts - firsts[0], inputs.flatten().to_numpy()
 
     @cached_property
+    def _first_runs(self) -> dict[int, int]:
+        """By op: where its first execution stands among all."""
+        numbers, first = np.unique(self._executions[0], return_index=True)
+        return dict(zip(numbers.tolist(), first.tolist(), strict=True))
+
+    @cached_property
     def _makers(self) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of tensors, sorted, and the position of the row of each: where it was made, or first came in."""
         is_eager = np.zeros(self._ops.size, bool)
@@ -54,13 +60,13 @@ class EagerEdges:
         return numbers, positions[order][first]
 
     def inputs(self, op: int) -> list[Made]:
-        """Finds what an op was given, as far as it is known, in order."""
-        ops, firsts, inputs = self._executions
-        runs = np.flatnonzero(ops == op)
-        if not len(runs):
+        """Those that are known, in order."""
+        run = self._first_runs.get(op)
+        if run is None:
             return []
-        found = [self._maker(tensor) for tensor in inputs[firsts[runs[0]] : firsts[runs[0] + 1]].tolist()]
-        return [made for made in found if made is not None and not (made.op == op and not made.is_input)]
+        _, firsts, inputs = self._executions
+        found = [self._maker(tensor) for tensor in inputs[firsts[run] : firsts[run + 1]].tolist()]
+        return [made for made in found if made is not None and not (made.op == op and not made.is_given)]
 
     def _maker(self, tensor: int) -> Made | None:
         numbers, positions = self._makers
