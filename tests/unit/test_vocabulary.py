@@ -50,7 +50,7 @@ SURFACES = ("commands/", "shell/", "web/", "expressions.py")
 BY_TYPE = re.compile(
     r"""\btype\s+(?:NOT\s+)?LIKE\b
     | \btype\s*(?:=|<>|\bIN\b)\s*['(]
-    | (?:\.|\bop_)type\s*(?:==|!=|\bin\b|\bnot\s+in\b)
+    | (?:\.|(?<!for\ )\bop_)type\s*(?:==|!=|\bin\b|\bnot\s+in\b)
     | (?:\.|\bop_)type\.(?:startswith|endswith)\(""",
     re.VERBOSE,
 )
