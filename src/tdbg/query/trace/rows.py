@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from tdbg.model import DType, Flag
+from tdbg.model import NAMES, DType, Flag, Numbers
 from tdbg.store.reader import Trace
 from tdbg.store.sql import record_batches
-
-_FIELDS = (
-    "seq", "step", "execution", "op", "slot", "iteration", "dtype", "shape", "elements", "negative", "zero",
-    "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std", "flags", "tensor", "value",
-)  # fmt: skip
-
-_CONTENT = ("elements", "is_bad", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean")
 
 _MOST_EXECUTIONS = 4  # whose rows are remembered
 _BATCH = 1 << 19  # rows
@@ -30,7 +23,7 @@ _IS_BAD = f"flags & {int(Flag.BAD)} != 0 AND flags & {int(Flag.EVIDENCE)} = 0"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(Numbers[int | None, float | None]):
     """One tensor event; the numbers are None where the mode did not measure them."""
 
     seq: int
@@ -41,17 +34,6 @@ class Row:
     iteration: int
     dtype: int
     shape: int
-    elements: int
-    negative: int | None
-    zero: int | None
-    positive: int | None
-    neg_inf: int | None
-    pos_inf: int | None
-    nan: int | None
-    min: float | None
-    max: float | None
-    mean: float | None
-    std: float | None
     flags: int
     tensor: int
     value: int
@@ -78,6 +60,10 @@ class Row:
             return f"NaN or infinity among {self.elements:,}" if self.elements >= 0 else "NaN or infinity"
         kinds = [(self.nan, "NaN"), (self.neg_inf, "-inf"), (self.pos_inf, "+inf")]
         return ", ".join(f"{name} ×{count:,}" for count, name in kinds if count) + f" of {self.elements:,}"
+
+
+ROW_COLUMNS = tuple(one.name for one in fields(Row))
+_CONTENT = ("is_bad", *(name for name in NAMES if name != "std"))
 
 
 def _are_nan(one: Row, other: Row, name: str) -> bool:
@@ -116,7 +102,7 @@ class Rows:
         return self._db.execute(sql, parameters or []).fetchall()
 
     def select(self, process: int, where: str, parameters: list[Any] | None = None, tail: str = "") -> list[Row]:
-        sql = f"SELECT {', '.join(_FIELDS)} FROM tensors WHERE process = {process} AND ({where}) {tail}"
+        sql = f"SELECT {', '.join(ROW_COLUMNS)} FROM tensors WHERE process = {process} AND ({where}) {tail}"
         return [Row(*values) for values in self.query(sql, parameters)]
 
     def select_any(self, process: int, alternatives: Sequence[str], also: str = "true", most: int = -1) -> list[Row]:

@@ -22,7 +22,6 @@ from tdbg.query.verdict.reordering import note_on_constants
 from tdbg.query.verdict.trouble import Harmless, Trouble
 from tdbg.store.reader import Trace
 
-NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
 _MOST_ORIGINS = 8
 _HIDDEN = ("where_trap", "clip_after_bad_op")  # bad in the forward pass, where something took it away again
 _OUTSIDE = ("PyFunc", "PyFuncStateless", "EagerPyFunc", "RestoreV2")  # values that TensorFlow did not compute
@@ -85,7 +84,7 @@ class Origin:
             "task": self.task or None,
             "seq": row.seq,
             "dtype": row.label,
-            "numbers": {name: getattr(row, name) for name in NUMBERS},
+            "numbers": row.numbers(),
             "cause": cause.name,
             "reason": cause.reason,
             "evidence": list(cause.evidence),
@@ -96,7 +95,7 @@ class Origin:
                     "op_type": fact.op.type,
                     "file": fact.frame.file if fact.frame else None,
                     "line": fact.frame.line if fact.frame else None,
-                    **{name: getattr(fact.row, name) for name in NUMBERS},
+                    **fact.row.numbers(),
                 }
                 for fact in self.inputs
             ],
