@@ -15,7 +15,7 @@ from tdbg.native.fallback.observations import graph_tensor, push_rows, tensor
 from tdbg.native.fallback.shapes import shapes_since
 from tdbg.native.fallback.stacks import stack_count, stack_get, stack_here
 from tdbg.native.fallback.stopping import add_break, note_input, set_breaks, set_check
-from tdbg.native.fallback.summaries import has_bad, kernel_name, summarize, use_kernel
+from tdbg.native.fallback.summaries import has_bad, kernel_name, number_names, summarize, use_kernel
 from tdbg.native.fallback.switches import set_first_op, set_mode, set_recording, set_step
 from tdbg.native.fallback.tensorflow import not_dumped, not_held, register_tensorflow, session_end, set_session
 from tdbg.native.record import RECORD
@@ -43,6 +43,7 @@ __all__ = [
     "not_dumped",
     "not_held",
     "note_input",
+    "number_names",
     "push_rows",
     "register_tensorflow",
     "ring_drain",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tdbg.model import DType, Flag, Mode
+from tdbg.model import DType, Flag, Mode, Summary
 from tdbg.native import reference
 from tdbg.native.arrays import typed
 from tdbg.native.fallback.calls import execution_of
@@ -38,13 +38,13 @@ class Seen:
 
     def measure(self) -> None:
         """Looks at the numbers as closely as the mode says."""
-        self.numbers = (self.array.size, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+        found = Summary.unmeasured(self.array.size)
         if now.mode in (Mode.NUMERICS, Mode.FULL):
             found = reference.summarize(self.array)
-            self.numbers = tuple(getattr(found, name) for name in found.__slots__)
             self.flags |= Flag.NUMBERS | (Flag.BAD if found.is_bad else 0)
         elif now.mode == Mode.HEALTH and reference.has_bad(self.array):
             self.flags |= Flag.BAD
+        self.numbers = tuple(found.numbers().values())
         now.bad_events += bool(self.flags & Flag.BAD)
 
     def keep_if_bad(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tdbg.model import NUMBERS
 from tdbg.native import reference
 from tdbg.native.arrays import typed
 
@@ -16,7 +17,7 @@ def summarize(data: Any, dtype: int) -> tuple | None:
     if array is None:
         return None
     found = reference.summarize(array)
-    return tuple(getattr(found, name) for name in found.__slots__)
+    return tuple(found.numbers().values())
 
 
 def has_bad(data: Any, dtype: int) -> bool:
@@ -26,6 +27,11 @@ def has_bad(data: Any, dtype: int) -> bool:
 
 def kernel_name() -> str:
     return "numpy"
+
+
+def number_names() -> list[tuple[str, bool]]:
+    """What a summary has, in its order, and whether it is a count."""
+    return [(one.name, one.is_count) for one in NUMBERS]
 
 
 def use_kernel(name: str) -> bool:

@@ -47,10 +47,17 @@ METHOD(use_kernel) {
   return PyBool_FromLong(tdbg_use_kernel(name) == 0);
 }
 
+METHOD(number_names) { /* -> [(name, whether it is a count)]: what a summary has, in its order */
+  (void)args;
+  EXPECT(0);
+  return tdbg_number_names();
+}
+
 PyMethodDef tdbg_summary_methods[] = {
     ENTRY(summarize),
     ENTRY(has_bad),
     ENTRY(kernel_name),
     ENTRY(use_kernel),
+    ENTRY(number_names),
     NO_MORE,
 };

@@ -10,9 +10,9 @@
 
 enum { TDBG_KIND_TENSOR = 0, TDBG_KIND_EXECUTION = 1, TDBG_KIND_MORE = 2, TDBG_KIND_END = 3, TDBG_KIND_FAILED = 4 };
 enum { TDBG_BAD = 1, TDBG_NUMBERS = 2, TDBG_INPUT = 4, TDBG_ORIGIN = 8, TDBG_EVIDENCE = 16 };
-enum { TDBG_INLINE_INPUTS = 11 };
+enum { TDBG_INLINE_INPUTS = TDBG_NUMBER_COUNT }; /* as many as take the room of a summary */
 
-/* 160 bytes; the layout is part of the ring file's format (store/ring.py reads it). */
+/* 160 bytes while a summary has 11 numbers; the layout is part of the ring file's format (store/ring.py reads it). */
 typedef struct {
   _Atomic uint64_t ready; /* sequence number + 1 once the record is whole, 0 while it is being written */
   int64_t time;           /* ns since the epoch */

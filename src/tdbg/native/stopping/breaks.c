@@ -192,9 +192,7 @@ PyObject *tdbg_add_break(PyObject *item) {
 PyObject *tdbg_tests_of(PyObject *tests, PyObject *summary, int step, int iteration, long long elements) {
   tdbg_summary s;
   bool is_measured = summary != Py_None;
-  if (is_measured && !PyArg_ParseTuple(summary, "LLLLLLLdddd", &s.elements, &s.negative, &s.zero, &s.positive, &s.neg_inf,
-                                       &s.pos_inf, &s.nan, &s.min, &s.max, &s.mean, &s.std))
-    return NULL;
+  if (is_measured && !tdbg_summary_from_tuple(summary, &s)) return NULL;
   Py_buffer view;
   if (PyObject_GetBuffer(tests, &view, PyBUF_SIMPLE) < 0) return NULL;
   int count = (int)(view.len / (Py_ssize_t)sizeof(tdbg_test)), truth = TDBG_UNKNOWN;

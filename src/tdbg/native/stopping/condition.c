@@ -3,10 +3,12 @@
 
 #include <math.h>
 
-/* In the order of capture/condition.py. */
+/* In the order of capture/condition.py: the numbers of a summary, and what follows from them or is known without. */
 enum {
-  NAN_COUNT, INF_COUNT, POS_INF, NEG_INF, ZERO, NEGATIVE, POSITIVE, ELEMENTS, MIN, MAX, MEAN, STD, MAX_ABS, STEP, ITERATION,
-  BAD, FIELDS
+#define NUMBER(name) NUMBER_##name,
+  TDBG_EACH_NUMBER(NUMBER, NUMBER)
+#undef NUMBER
+  INF, MAX_ABS, STEP, ITERATION, BAD, FIELDS
 };
 enum { EQUAL, UNEQUAL, LESS, AT_MOST, GREATER, AT_LEAST, MARKS };
 
@@ -16,21 +18,14 @@ static double value_of(int field, const tdbg_tested *tensor) {
   switch (field) {
     case STEP: return tensor->step;
     case ITERATION: return tensor->iteration;
-    case ELEMENTS: return (double)tensor->elements;
+    case NUMBER_elements: return (double)tensor->elements;
     default: if (!s) return NAN;
   }
   switch (field) {
-    case NAN_COUNT: return (double)s->nan;
-    case INF_COUNT: return (double)(s->pos_inf + s->neg_inf);
-    case POS_INF: return (double)s->pos_inf;
-    case NEG_INF: return (double)s->neg_inf;
-    case ZERO: return (double)s->zero;
-    case NEGATIVE: return (double)s->negative;
-    case POSITIVE: return (double)s->positive;
-    case MIN: return s->min;
-    case MAX: return s->max;
-    case MEAN: return s->mean;
-    case STD: return s->std;
+#define NUMBER(name) case NUMBER_##name: return (double)s->name;
+    TDBG_EACH_NUMBER(NUMBER, NUMBER)
+#undef NUMBER
+    case INF: return (double)(s->pos_inf + s->neg_inf);
     case MAX_ABS: return fmax(fabs(s->min), fabs(s->max));
     default: return s->nan || s->pos_inf || s->neg_inf; /* BAD */
   }

@@ -1,8 +1,10 @@
-/* A tensor's memory goes in, its counts and statistics come out; no Python and no framework is known here. */
+/* Counts and statistics of a tensor in memory; no Python and no framework is known here. */
 #ifndef TDBG_SUMMARY_H
 #define TDBG_SUMMARY_H
 
 #include <stdint.h>
+
+#include "summaries/numbers.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,8 +13,11 @@ extern "C" {
 /* Counts are of elements; for complex types `elements` counts complex numbers and the rest their real and imaginary
    parts. min, max, mean and std (population) are of the finite values, NaN when there are none. */
 typedef struct {
-    int64_t elements, negative, zero, positive, neg_inf, pos_inf, nan;
-    double min, max, mean, std;
+#define COUNT(name) int64_t name;
+#define STATISTIC(name) double name;
+    TDBG_EACH_NUMBER(COUNT, STATISTIC)
+#undef COUNT
+#undef STATISTIC
 } tdbg_summary;
 
 enum { TDBG_BFLOAT16 = 2, TDBG_FLOAT32 = 3, TDBG_FLOAT64 = 4 }; /* some of them, by name */

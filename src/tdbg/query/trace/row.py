@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from tdbg.model import DType, Flag, Summary
+from tdbg.model import NAMES, DType, Flag, Numbers
 
-NUMBERS = tuple(field.name for field in fields(Summary))
-_CONTENT = ("elements", "is_bad", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean")
+_CONTENT = ("is_bad", *(name for name in NAMES if name != "std"))
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(Numbers[int | None, float | None]):
     """One tensor event; the numbers are None where the mode did not measure them."""
 
     seq: int
@@ -24,17 +23,6 @@ class Row:
     iteration: int
     dtype: int
     shape: int
-    elements: int
-    negative: int | None
-    zero: int | None
-    positive: int | None
-    neg_inf: int | None
-    pos_inf: int | None
-    nan: int | None
-    min: float | None
-    max: float | None
-    mean: float | None
-    std: float | None
     flags: int
     tensor: int
     value: int
@@ -42,7 +30,7 @@ class Row:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
         """From a row with all columns."""
-        return cls(*(record[name] for name in ROW_FIELDS))
+        return cls(**{name: record[name] for name in ROW_COLUMNS})
 
     @property
     def is_bad(self) -> bool:
@@ -73,4 +61,4 @@ def _are_nan(one: Row, other: Row, name: str) -> bool:
     return all(value is not None and value != value for value in values)
 
 
-ROW_FIELDS = tuple(field.name for field in fields(Row))
+ROW_COLUMNS = tuple(field.name for field in fields(Row))

@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from tdbg.model import Flag
 from tdbg.query.trace.calls import Calls
-from tdbg.query.trace.row import NUMBERS, ROW_FIELDS, Row
+from tdbg.query.trace.row import ROW_COLUMNS, Row
 from tdbg.store.reader import Trace
 from tdbg.store.sql import record_batches
 
-__all__ = ["NUMBERS", "OUTPUT", "SEEN", "Row", "Rows"]
+__all__ = ["OUTPUT", "SEEN", "Row", "Rows"]
 
 _MOST_EXECUTIONS = 4  # whose rows are remembered
 _BATCH = 1 << 19  # rows
@@ -63,7 +63,7 @@ class Rows:
         return self._db.execute(sql, parameters or []).fetchall()
 
     def select(self, process: int, where: str, parameters: list[Any] | None = None, tail: str = "") -> list[Row]:
-        sql = f"SELECT {', '.join(ROW_FIELDS)} FROM tensors WHERE process = {process} AND ({where}) {tail}"
+        sql = f"SELECT {', '.join(ROW_COLUMNS)} FROM tensors WHERE process = {process} AND ({where}) {tail}"
         return [Row(*values) for values in self.query(sql, parameters)]
 
     def select_any(self, process: int, alternatives: Sequence[str], also: str = "true", most: int = -1) -> list[Row]:

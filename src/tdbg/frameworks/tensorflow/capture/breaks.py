@@ -11,7 +11,7 @@ import numpy as np
 from tdbg import native
 from tdbg.capture import faults
 from tdbg.capture.breaks import Break
-from tdbg.capture.condition import NUMBERS, can_be_met, compiled, event_of, fields_in, known_of, left_over
+from tdbg.capture.condition import OF_TENSORS, can_be_met, compiled, event_of, fields_in, known_of, left_over
 from tdbg.capture.hold import Held
 from tdbg.capture.holding import Holding
 from tdbg.capture.source import Sources
@@ -176,7 +176,7 @@ class OpBreaks:
         left = [one for _, one in self._eager_left(op) if can_be_met(one)]
         if not left:
             return []
-        is_numeric = all(fields_in(one) <= {*NUMBERS} for one in left)
+        is_numeric = all(fields_in(one) <= {*OF_TENSORS} for one in left)
         return [(number, _EVERY_SLOT, compiled(reduce(partial(Both, "or"), left) if is_numeric else True))]
 
     # ---- graphs

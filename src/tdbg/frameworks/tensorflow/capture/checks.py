@@ -158,7 +158,7 @@ def _fact_of(tensor: Any) -> Fact:
 def fact_of_array(array: Any) -> Fact:
     array = np.asarray(array)
     dtype = native.reference.DTYPES.get(array.dtype.name, DType.UNKNOWN)
-    numbers = native.summarize(array) if dtype else Summary(array.size, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+    numbers = native.summarize(array) if dtype else Summary.unmeasured(array.size)
     return Fact(dtype, tuple(array.shape), numbers)
 
 
