@@ -19,16 +19,7 @@ NATIVE = ops.native_names()
 # TensorFlow's own rooms, files of other tools, and programs that use TensorFlow.
 OWN = ("frameworks/", "formats/", "tensorflow/", "keras.py", "demos/", "examples/")
 # Rooms that are still to be moved to kinds. A room that is done leaves this list.
-PENDING = (
-    "op_types.py",
-    "query/causes/",
-    "query/fixes/",
-    "query/flow/",
-    "query/over_time/series.py",
-    "query/rules/",
-    "query/trace/",
-    "query/verdict/",
-)
+PENDING: tuple[str, ...] = ()
 # Op names that are English words too, and what the word says here.
 ENGLISH = {
     "All": "all of something: a link, a sentence",

@@ -362,6 +362,11 @@ def written_type(op_type: str) -> str:
     return _RUNTIME.sub("", op_type)
 
 
+@lru_cache(maxsize=4096)
+def writes_variable(op_type: str) -> bool:
+    return Role.WRITES_STATE in roles_of(op_type)
+
+
 def in_words(op_type: str) -> tuple[str, list[str], str]:
     """The columns ``kind``, ``roles`` and ``framework`` of table ``ops``."""
     return kind_of(op_type).value, roles_of(op_type).words, NAME

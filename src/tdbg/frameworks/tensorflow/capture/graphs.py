@@ -32,8 +32,8 @@ from tdbg.frameworks.tensorflow.capture.known_inputs import (
     made_by,
 )
 from tdbg.frameworks.tensorflow.capture.observers import NAMES, is_observer
-from tdbg.frameworks.tensorflow.capture.op_kinds import CALLS, ENTRANCES, PARSERS, RISKY, SILENT, writes_variable
-from tdbg.frameworks.tensorflow.ops import in_words
+from tdbg.frameworks.tensorflow.capture.op_kinds import CALLS, ENTRANCES, SILENT
+from tdbg.frameworks.tensorflow.ops import PARSERS, RISKY, in_words, writes_variable
 from tdbg.model import Flag, Phase
 
 _OBSERVER_NAME = re.compile(re.escape(NAMES) + r"(\d+)_\d+")

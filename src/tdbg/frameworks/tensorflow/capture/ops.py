@@ -28,12 +28,12 @@ from tdbg.frameworks.tensorflow.capture.graphs import Graphs
 from tdbg.frameworks.tensorflow.capture.held_op import Known
 from tdbg.frameworks.tensorflow.capture.keras_logits import KerasLogits
 from tdbg.frameworks.tensorflow.capture.observers import NativeObservers, PythonObservers
-from tdbg.frameworks.tensorflow.capture.op_kinds import SILENT, writes_variable
+from tdbg.frameworks.tensorflow.capture.op_kinds import SILENT
 from tdbg.frameworks.tensorflow.capture.signatures import Signatures
 from tdbg.frameworks.tensorflow.capture.targets import Targets
 from tdbg.frameworks.tensorflow.capture.threads import EveryThread
 from tdbg.frameworks.tensorflow.capture.xla import CompiledCalls, WithoutXla, is_compiled
-from tdbg.frameworks.tensorflow.ops import in_words
+from tdbg.frameworks.tensorflow.ops import in_words, writes_variable
 from tdbg.frameworks.tensorflow.sessions.client_graphs import ClientGraphs
 from tdbg.frameworks.tensorflow.sessions.interception import Interception
 from tdbg.frameworks.tensorflow.sessions.runs import Runs

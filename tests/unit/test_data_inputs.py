@@ -2,7 +2,8 @@
 
 import pytest
 
-from tdbg.op_types import data_inputs, takes_values
+from tdbg.frameworks.tensorflow.ops import kind_of
+from tdbg.vocabulary import Kind, data_inputs, takes_values
 
 
 @pytest.mark.parametrize(
@@ -22,10 +23,10 @@ from tdbg.op_types import data_inputs, takes_values
     ],
 )
 def test_shapes_axes_and_indices_are_no_data(op_type: str, inputs: list[str], data: list[str]) -> None:
-    found = data_inputs(op_type, inputs)
+    found = data_inputs(kind_of(op_type), inputs)
     assert [one for _, one in found] == data
     assert all(inputs[number] == one for number, one in found)
 
 
 def test_what_looks_at_the_shape_alone_takes_no_values() -> None:
-    assert not takes_values("Shape") and takes_values("Reshape") and takes_values("Log")
+    assert not takes_values(Kind.SHAPE_OF) and takes_values(Kind.RESHAPE) and takes_values(Kind.LOG)
