@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from tdbg.model import Flag, Phase
+from tdbg.model import BAD_ELEMENTS_SQL, Flag, Phase
 from tdbg.query.flow.call_sites import function_name
 from tdbg.query.listing.layer_names import LayerNames, place_name
 from tdbg.query.over_time.histories import as_one
@@ -166,7 +166,7 @@ class Series:
                 SELECT kind, label, step, min(op) AS op, max(elements) AS elements,
                     CASE WHEN kind = {_WEIGHT} THEN max({_SQUARES}) FILTER ({_IS_MEASURED})
                          ELSE sum({_SQUARES}) FILTER ({_IS_MEASURED}) END AS squares,
-                    coalesce(sum(nan + neg_inf + pos_inf) FILTER ({is_counted}), 0)::BIGINT AS bad
+                    coalesce(sum({BAD_ELEMENTS_SQL}) FILTER ({is_counted}), 0)::BIGINT AS bad
                 FROM tensors JOIN labels USING (op)
                 WHERE process = {self._process} AND step BETWEEN {first} AND {last} AND {_OUTPUT} GROUP BY 1, 2, 3)
             SELECT kind, label, {self._at}, sqrt(max(squares)), NULL, NULL, sum(bad)::BIGINT, min(op), max(elements)
@@ -190,4 +190,4 @@ class Series:
 
 
 _EXTREMES = "min(min) FILTER (NOT isnan(min)) AS low, max(max) FILTER (NOT isnan(max)) AS high"
-_BAD = "coalesce(sum(nan + neg_inf + pos_inf), 0)::BIGINT AS bad"
+_BAD = f"coalesce(sum({BAD_ELEMENTS_SQL}), 0)::BIGINT AS bad"

@@ -11,15 +11,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tdbg.model import NAMES, DType, Flag, Numbers
+from tdbg.model import BAD_OUTPUT_SQL, NAMES, DType, Flag, Numbers, bad_text, is_bad
 from tdbg.store.reader import Trace
 from tdbg.store.sql import record_batches
 
 _MOST_EXECUTIONS = 4  # whose rows are remembered
 _BATCH = 1 << 19  # rows
-
-# An output (not a copy of an input kept as evidence) that holds a NaN or an infinity.
-_IS_BAD = f"flags & {int(Flag.BAD)} != 0 AND flags & {int(Flag.EVIDENCE)} = 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ class Row(Numbers[int | None, float | None]):
 
     @property
     def is_bad(self) -> bool:
-        return bool(self.flags & Flag.BAD)
+        return bool(is_bad(self.flags))
 
     @property
     def is_input(self) -> bool:
@@ -58,8 +55,7 @@ class Row(Numbers[int | None, float | None]):
         """``-inf ×3 of 128``"""
         if self.nan is None:
             return f"NaN or infinity among {self.elements:,}" if self.elements >= 0 else "NaN or infinity"
-        kinds = [(self.nan, "NaN"), (self.neg_inf, "-inf"), (self.pos_inf, "+inf")]
-        return ", ".join(f"{name} ×{count:,}" for count, name in kinds if count) + f" of {self.elements:,}"
+        return f"{bad_text(self.nan, self.neg_inf, self.pos_inf)} of {self.elements:,}"
 
 
 ROW_COLUMNS = tuple(one.name for one in fields(Row))
@@ -96,7 +92,7 @@ class Rows:
     def is_bad(self, process: int) -> str:
         """SQL for: an output that holds a NaN or an infinity. The least event lets the engine pass over the rows
         before it, which in a long run are most."""
-        return f"process = {process} AND seq >= {self.first_bad.get(process, 1 << 62)} AND {_IS_BAD}"
+        return f"process = {process} AND seq >= {self.first_bad.get(process, 1 << 62)} AND {BAD_OUTPUT_SQL}"
 
     def query(self, sql: str, parameters: list[Any] | None = None) -> list[tuple]:
         return self._db.execute(sql, parameters or []).fetchall()
