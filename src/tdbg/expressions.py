@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tdbg.errors import TdbgError
-from tdbg.model import NUMBERS, DType, Flag, Phase
+from tdbg.model import BAD_SQL, NUMBERS, DType, Phase
 
 
 class Field(NamedTuple):
@@ -55,7 +55,7 @@ FIELDS: dict[str, Field] = {
     "step": Field("number", "t.step", "the training step"),
     "iteration": Field("number", "t.iteration", "of the innermost loop around it, -1 outside loops"),
     "slot": Field("number", "t.slot", "which output of its op"),
-    "bad": Field("truth", f"(t.flags & {int(Flag.BAD)} != 0)", "whether it holds a NaN or an infinity"),
+    "bad": Field("truth", f"(t.{BAD_SQL})", "whether it holds a NaN or an infinity"),
     "op": Field("text", "o.type", "the op's type, such as Log"),
     "name": Field("text", "o.name", "the op's name, such as dense/MatMul"),
     "dtype": Field("text", _label(DType, "t.dtype"), "the element type, such as float32"),

@@ -163,7 +163,33 @@ class Summary(Numbers[int, float]):
 
     @property
     def is_bad(self) -> bool:
-        return bool(self.neg_inf or self.pos_inf or self.nan)
+        """Whether a NaN or an infinity is there."""
+        return any(getattr(self, name) for name in BAD_COUNTS)
+
+
+# What is bad: a NaN or an infinity. Of a row of ``tensors`` only the flag tells, for its counts may be unknown.
+
+
+def is_bad(flags: Any) -> Any:
+    """Whether rows with these flags are bad; of an array of flags, an array."""
+    return (flags & int(Flag.BAD)) != 0
+
+
+def is_bad_output(flags: Any) -> Any:
+    """The same, of what ops gave: an input that was kept beside a bad output was counted where it was made."""
+    return (flags & int(Flag.BAD | Flag.EVIDENCE)) == int(Flag.BAD)
+
+
+BAD_SQL = f"flags & {int(Flag.BAD)} != 0"  # ``is_bad`` over ``tensors``; may follow ``t.``
+BAD_OUTPUT_SQL = f"{BAD_SQL} AND flags & {int(Flag.EVIDENCE)} = 0"
+# How many elements of a row are bad: one at least, where it is bad and nobody counted.
+BAD_ELEMENTS_SQL = f"greatest({' + '.join(f'coalesce({name}, 0)' for name in BAD_COUNTS)}, flags & {int(Flag.BAD)})"
+
+
+def bad_text(nan: int | None, neg_inf: int | None, pos_inf: int | None) -> str:
+    """``NaN ×3, -inf ×1``; empty when none was counted."""
+    counts = {"NaN": nan, "-inf": neg_inf, "+inf": pos_inf}
+    return ", ".join(f"{label} ×{count:,}" for label, count in counts.items() if count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from tdbg.model import NUMBERS, Flag
+from tdbg.model import NUMBERS, Flag, is_bad_output
 
 KEYS = {"ops": ("op", "slot"), "steps": ("step",)}
 
@@ -73,7 +73,7 @@ def merge(parts: Sequence[pa.Table], kind: str, also_by: Sequence[str] = ()) -> 
 def _ones(rows: pa.Table, kind: str) -> dict[str, np.ndarray]:
     given = {name: _numpy(rows[name]) for name in SOURCE_COLUMNS}
     seq, flags = given["seq"], given["flags"]
-    bad = ((flags & Flag.BAD) != 0) & ((flags & Flag.EVIDENCE) == 0)
+    bad = is_bad_output(flags)
     ones = {key: given[key] for key in KEYS[kind]}
     ones |= {
         "rows": np.ones(len(seq), np.int64),

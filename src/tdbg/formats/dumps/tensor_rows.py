@@ -11,7 +11,7 @@ import numpy as np
 from tdbg.formats.debug_events.rows import Shapes, summary_of
 from tdbg.formats.debug_events.tensors import DTYPES
 from tdbg.formats.dumps.events import DumpedTensor
-from tdbg.model import BAD_COUNTS, MEASURED, DType, Flag
+from tdbg.model import BAD_COUNTS, MEASURED, DType, Flag, is_bad
 
 # In the order of a DebugNumericSummary, behind whether there is a value.
 _TOLD = ("elements", "nan", "neg_inf", "negative", "zero", "positive", "pos_inf")
@@ -31,7 +31,7 @@ class Numbers:
 
     @property
     def is_bad(self) -> bool:
-        return bool(self.flags & Flag.BAD)
+        return bool(is_bad(self.flags))
 
     def columns(self) -> dict[str, Any]:
         cells = {name: self.measured.get(name) for name in MEASURED}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tdbg.model import DType, Flag
+from tdbg.model import DType, Flag, is_bad
 from tdbg.native import reference
 from tdbg.native.arrays import AsBuffer, array_of, dtype_of, id_of
 from tdbg.native.fallback.calls import executions, push_call
@@ -24,19 +24,19 @@ def eager(
 ) -> bool:
     """One eager op. ``dtypes`` are bit masks of the types worth a row. Says whether an output is bad, as far as it was
     looked at; conditions are not asked here."""
-    is_bad = False
+    found_bad = False
     execution = _eager_inputs(op, inputs, input_dtypes, as_buffer) if now.recording else -1
     for slot, output in enumerate(outputs):
         made(id_of(output), op)
         seen = _see(op, slot, execution, output, dtypes, as_buffer) if now.recording else None
         if seen is not None:
             seen.measure()
-            record(seen, _arrays(inputs, as_buffer) if seen.flags & Flag.BAD else ())
-            is_bad |= bool(seen.flags & Flag.BAD)
-        if now.check and not is_bad:
+            record(seen, _arrays(inputs, as_buffer) if is_bad(seen.flags) else ())
+            found_bad |= is_bad(seen.flags)
+        if now.check and not found_bad:
             checked = _see(op, slot, execution, output, _FLOATING, as_buffer)
-            is_bad = checked is not None and reference.has_bad(checked.array)
-    return is_bad
+            found_bad = checked is not None and reference.has_bad(checked.array)
+    return found_bad
 
 
 def _eager_inputs(op: int, inputs: Sequence[Any], dtypes: int, as_buffer: AsBuffer) -> int:

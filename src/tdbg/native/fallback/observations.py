@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tdbg.model import DType, Flag, Mode, Summary
+from tdbg.model import DType, Flag, Mode, Summary, is_bad
 from tdbg.native import reference
 from tdbg.native.arrays import typed
 from tdbg.native.fallback.calls import execution_of
@@ -45,11 +45,11 @@ class Seen:
         elif now.mode == Mode.HEALTH and reference.has_bad(self.array):
             self.flags |= Flag.BAD
         self.numbers = tuple(found.numbers().values())
-        now.bad_events += bool(self.flags & Flag.BAD)
+        now.bad_events += is_bad(self.flags)
 
     def keep_if_bad(self) -> None:
         """Bad data is kept whole: which sample is it?"""
-        self.keep = bool(self.flags & Flag.BAD and now.values_when_bad and values.allows(self.op))
+        self.keep = bool(is_bad(self.flags) and now.values_when_bad and values.allows(self.op))
 
     def emit(self) -> None:
         if now.mode == Mode.NONE or now.ring is None:
@@ -67,7 +67,7 @@ class Seen:
 def record(seen: Seen, inputs: Sequence[tuple[int, int, np.ndarray, int]]) -> None:
     """An op's output, with its inputs (slot, tensor, array, dtype). If it is bad and they are not, it began here: keep
     it all."""
-    if not seen.flags & Flag.BAD:
+    if not is_bad(seen.flags):
         seen.emit()
         return
     is_origin = not any(reference.has_bad(array) for _, _, array, _ in inputs)

@@ -12,7 +12,7 @@ static void look_at_numbers(tdbg_observation *seen) {
   if (mode == TDBG_MODE_NUMERICS || mode == TDBG_MODE_FULL) {
     if (tdbg_summarize(seen->data, elements, seen->dtype, &seen->numbers) == 0) {
       seen->flags |= TDBG_NUMBERS;
-      if (seen->numbers.nan || seen->numbers.pos_inf || seen->numbers.neg_inf) seen->flags |= TDBG_BAD;
+      if (tdbg_is_bad(&seen->numbers)) seen->flags |= TDBG_BAD;
       return;
     }
   }

@@ -15,8 +15,6 @@
 _Atomic int tdbg_check = 0;
 static PyObject *explain; /* (check, op, slot, iteration, output, inputs) -> text or None; read and set under the GIL */
 
-static bool is_bad(const tdbg_summary *s) { return s->nan || s->pos_inf || s->neg_inf; }
-
 static void summarize(const void *data, int64_t elements, int dtype, tdbg_summary *out) {
   if (tdbg_summarize(data, elements, dtype, out) == 0) return;
   memset(out, 0, sizeof *out);
@@ -33,7 +31,7 @@ void tdbg_finding_output(tdbg_finding *finding, const tdbg_observation *seen) {
 void tdbg_finding_fact(tdbg_finding *finding, const tdbg_fact *fact) {
   if (finding->inputs < TDBG_MOST_FACTS) finding->input[finding->inputs++] = *fact;
   finding->nan_went_in |= fact->numbers.nan != 0;
-  finding->bad_went_in |= is_bad(&fact->numbers);
+  finding->bad_went_in |= tdbg_is_bad(&fact->numbers);
 }
 
 void tdbg_finding_input(tdbg_finding *finding, const void *data, const tdbg_shape *shape, int dtype) {
@@ -44,7 +42,7 @@ void tdbg_finding_input(tdbg_finding *finding, const void *data, const tdbg_shap
 
 bool tdbg_finding_is_made(const tdbg_finding *finding) {
   if (finding->nan_went_in) return false;
-  return finding->bad_went_in ? finding->output.numbers.nan != 0 : is_bad(&finding->output.numbers);
+  return finding->bad_went_in ? finding->output.numbers.nan != 0 : tdbg_is_bad(&finding->output.numbers);
 }
 
 static PyObject *fact_as_tuple(const tdbg_fact *fact) { /* (dtype, dims, fields of model.Summary, magnitude) */

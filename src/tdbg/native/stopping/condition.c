@@ -27,7 +27,7 @@ static double value_of(int field, const tdbg_tested *tensor) {
 #undef NUMBER
     case INF: return (double)(s->pos_inf + s->neg_inf);
     case MAX_ABS: return fmax(fabs(s->min), fabs(s->max));
-    default: return s->nan || s->pos_inf || s->neg_inf; /* BAD */
+    default: return tdbg_is_bad(s); /* BAD */
   }
 }
 

@@ -153,7 +153,7 @@ bool tdbg_recall(const tdbg_noted_inputs *inputs, int64_t run, int32_t iteration
 static double magnitude_of(const tdbg_fact *fact) {
   const tdbg_summary *numbers = &fact->numbers;
   if (!isnan(fact->magnitude)) return fact->magnitude;
-  if (numbers->nan || numbers->neg_inf || numbers->pos_inf) return INFINITY;
+  if (tdbg_is_bad(numbers)) return INFINITY;
   return numbers->negative || numbers->zero || numbers->positive ? fmax(fabs(numbers->min), fabs(numbers->max)) : 0;
 }
 

@@ -20,6 +20,11 @@ typedef struct {
 #undef STATISTIC
 } tdbg_summary;
 
+/* Whether a NaN or an infinity is there. */
+static inline int tdbg_is_bad(const tdbg_summary *summary) {
+    return summary->nan || summary->pos_inf || summary->neg_inf;
+}
+
 enum { TDBG_BFLOAT16 = 2, TDBG_FLOAT32 = 3, TDBG_FLOAT64 = 4 }; /* some of them, by name */
 
 /* dtype codes are those of tdbg.model.DType; `data` needs no alignment. 0, or -1 when the dtype is not a number. */

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tdbg.errors import TdbgError
-from tdbg.model import BAD_COUNTS, MEASURED, STATISTICS, Flag
+from tdbg.model import BAD_COUNTS, MEASURED, STATISTICS, Flag, is_bad
 from tdbg.query.compare.alignment import Alignment, align
 from tdbg.query.compare.answer import FINITE_COUNTS, Diff, Parting, Side, what_differs
 from tdbg.query.compare.one_sided import OneSided, first_alone, have_same_versions
@@ -190,7 +190,7 @@ class _Pair:
             return
         measured = ((first["flags"] & second["flags"]) & int(Flag.NUMBERS)) != 0
         self.unmeasured += int((~measured).sum())
-        wrong = self._other_shape(both) | ((first["flags"] & int(Flag.BAD)) != (second["flags"] & int(Flag.BAD)))
+        wrong = self._other_shape(both) | (is_bad(first["flags"]) != is_bad(second["flags"]))
         if not self._numbers_only:
             wrong |= first["dtype"] != second["dtype"]
         for name in BAD_COUNTS:

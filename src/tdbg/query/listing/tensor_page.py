@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tdbg.model import NAMES, DType, Flag, Phase
+from tdbg.model import NAMES, DType, Flag, Phase, is_bad
 from tdbg.query.scene.cache import SceneCache
 from tdbg.query.scene.ops import INPUT
 from tdbg.query.scene.values import Key
@@ -40,7 +40,7 @@ def tensor_page(read: SceneCache, positions: np.ndarray) -> pa.Table:
         "shape": pa.array([_shape(read, number) for number in rows["shape"].to_pylist()], pa.string()),
     }
     columns |= {name: rows[name] for name in NAMES} | _of_infinities(rows)
-    columns |= {"flags": rows["flags"], "bad": pa.array((flags & int(Flag.BAD)) != 0)}
+    columns |= {"flags": rows["flags"], "bad": pa.array(is_bad(flags))}
     columns["kept"] = pa.array(_kept(read, positions, rows, is_input & eager), pa.bool_())
     return pa.table(columns)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tdbg.model import Flag, Phase
+from tdbg.model import BAD_ELEMENTS_SQL, Flag, Phase
 from tdbg.query.listing.layer_names import LayerNames, place_name
 from tdbg.query.over_time.histories import Output, histories
 from tdbg.query.rules.losses import Loss, find_losses
@@ -168,7 +168,7 @@ class Curves:
                 SELECT kind, label, step, min(op) AS op, max(elements) AS elements,
                     CASE WHEN kind = {_WEIGHT} THEN max({_SQUARES}) FILTER ({_IS_MEASURED})
                          ELSE sum({_SQUARES}) FILTER ({_IS_MEASURED}) END AS squares,
-                    coalesce(sum(nan + neg_inf + pos_inf) FILTER ({is_counted}), 0)::BIGINT AS bad
+                    coalesce(sum({BAD_ELEMENTS_SQL}) FILTER ({is_counted}), 0)::BIGINT AS bad
                 FROM tensors JOIN labels USING (op)
                 WHERE process = {self._process} AND step BETWEEN {first} AND {last} AND {_OUTPUT} GROUP BY 1, 2, 3)
             SELECT kind, label, {self._at}, sqrt(max(squares)), NULL, NULL, sum(bad)::BIGINT, min(op), max(elements)

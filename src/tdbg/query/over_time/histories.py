@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tdbg.model import NUMBERS, STATISTICS, Flag
+from tdbg.model import BAD_SQL, NUMBERS, STATISTICS, Flag
 from tdbg.query.trace.rows import Rows
 
 _COLUMNS = ("first", "last", "rows", *STATISTICS, "zero", "elements", "nan", "inf", "bad")
@@ -44,7 +44,7 @@ def histories(
         f"""SELECT {as_one(same)} AS one, slot, min(step), max(step), count(*),
             {_OVER_STEPS},
             sum(zero)::BIGINT, sum(elements)::BIGINT, sum(nan)::BIGINT, sum(neg_inf + pos_inf)::BIGINT,
-            count(*) FILTER (flags & {int(Flag.BAD)} != 0)
+            count(*) FILTER ({BAD_SQL})
         FROM tensors WHERE process = {process} AND op IN ({wanted or "-1"})
             AND step BETWEEN {int(first)} AND {int(last)} AND flags & {int(Flag.EVIDENCE)} = 0
         GROUP BY one, slot, (step - {int(first)}) // {width} ORDER BY 3"""

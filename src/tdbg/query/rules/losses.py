@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tdbg.frameworks import dialect_of
-from tdbg.model import DType, Flag, Phase
+from tdbg.model import DType, Phase
 from tdbg.query.rules.flow import Flow
 from tdbg.query.rules.sample import NO_STEPS
 from tdbg.query.rules.series import Node, Place
 from tdbg.query.trace.program import Op, Program, short_path
-from tdbg.query.trace.rows import Rows
+from tdbg.query.trace.rows import OUTPUT, Rows
 from tdbg.vocabulary import Kind, Role
 
-_OUTPUT = f"flags & {int(Flag.EVIDENCE)} = 0 AND flags & {int(Flag.INPUT)} = 0"
 _GUESSED = "the last scalar that was differentiated, as far as tdbg can tell"
 
 
@@ -118,7 +117,7 @@ def _of_eager(rows: Rows, program: Program, process: int, target: _Target) -> li
     if Role.MOVES in target.op.roles or _is_scaling(program, target.op):
         found = rows.query(
             "SELECT t.op, t.slot FROM executions e JOIN tensors t ON t.process = e.process AND t.tensor = e.inputs[1] "
-            f"AND t.seq <= e.seq WHERE e.process = {process} AND e.op = {target.op.number} AND {_OUTPUT} LIMIT 1"
+            f"AND t.seq <= e.seq WHERE e.process = {process} AND e.op = {target.op.number} AND {OUTPUT} LIMIT 1"
         )
         return [(program.ops[op], slot) for op, slot in found if op in program.ops]
     return [(target.op, target.slot)]
@@ -135,7 +134,7 @@ def _steps(rows: Rows, process: int, ops: list[int]) -> dict[tuple[int, int], in
     if not ops:
         return {}
     found = rows.query(
-        f"SELECT op, slot, count(DISTINCT step) FROM tensors WHERE process = {process} AND {_OUTPUT} "
+        f"SELECT op, slot, count(DISTINCT step) FROM tensors WHERE process = {process} AND {OUTPUT} "
         "AND op IN (SELECT unnest(?)) GROUP BY 1, 2",
         [ops],
     )
@@ -151,7 +150,7 @@ def _guessed(rows: Rows, program: Program, process: int, targets: list[_Target])
     eager = [op for op in ops.values() if op.graph < 0 and op.phase != Phase.BACKWARD]
     wanted |= {op.number for op in eager if Role.CALLS in op.roles}
     found = rows.query(
-        f"SELECT op FROM tensors WHERE process = {process} AND elements = 1 AND slot = 0 AND {_OUTPUT} "
+        f"SELECT op FROM tensors WHERE process = {process} AND elements = 1 AND slot = 0 AND {OUTPUT} "
         f"AND dtype BETWEEN {int(DType.FLOAT16)} AND {int(DType.FLOAT64)} "
         "AND op IN (SELECT unnest(?::INTEGER[])) GROUP BY op ORDER BY count(DISTINCT step) DESC, op DESC LIMIT 1",
         [sorted(wanted)],

@@ -9,7 +9,7 @@ from typing import Any, Protocol, overload
 
 import numpy as np
 
-from tdbg.model import NAMES, NUMBERS, DType, Flag, Summary
+from tdbg.model import NAMES, NUMBERS, DType, Flag, Summary, is_bad
 from tdbg.scene import Seen, Tensors
 from tdbg.store.pages import Pages
 
@@ -173,8 +173,9 @@ def summary_of(row: dict[str, Any]) -> Summary | None:
     return None if any(value is None for value in values) else Summary(*values)
 
 
-def is_bad(flags: int, dtype: int, was_looked_at: bool) -> bool | None:
-    if flags & Flag.BAD:
+def badness(flags: int, dtype: int, was_looked_at: bool) -> bool | None:
+    """Whether it is bad; None where nobody has looked."""
+    if is_bad(flags):
         return True
     kind = DType(dtype) if dtype in DType._value2member_map_ else DType.UNKNOWN
     if not kind.is_floating and kind is not DType.UNKNOWN:

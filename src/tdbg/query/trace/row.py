@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from tdbg.model import NAMES, DType, Flag, Numbers
+from tdbg.model import NAMES, DType, Flag, Numbers, bad_text, is_bad
 
 _CONTENT = ("is_bad", *(name for name in NAMES if name != "std"))
 
@@ -34,7 +34,7 @@ class Row(Numbers[int | None, float | None]):
 
     @property
     def is_bad(self) -> bool:
-        return bool(self.flags & Flag.BAD)
+        return bool(is_bad(self.flags))
 
     @property
     def is_input(self) -> bool:
@@ -52,8 +52,7 @@ class Row(Numbers[int | None, float | None]):
         """``-inf ×3 of 128``"""
         if self.nan is None:
             return f"NaN or infinity among {self.elements:,}" if self.elements >= 0 else "NaN or infinity"
-        kinds = [(self.nan, "NaN"), (self.neg_inf, "-inf"), (self.pos_inf, "+inf")]
-        return ", ".join(f"{name} ×{count:,}" for count, name in kinds if count) + f" of {self.elements:,}"
+        return f"{bad_text(self.nan, self.neg_inf, self.pos_inf)} of {self.elements:,}"
 
 
 def _are_nan(one: Row, other: Row, name: str) -> bool:

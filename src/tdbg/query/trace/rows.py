@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tdbg.model import Flag
+from tdbg.model import BAD_OUTPUT_SQL, Flag
 from tdbg.query.trace.calls import Calls
 from tdbg.query.trace.row import ROW_COLUMNS, Row
 from tdbg.store.reader import Trace
@@ -24,7 +24,6 @@ _BATCH = 1 << 19  # rows
 # SQL for: a tensor of the program, not a copy of an input that was kept as evidence; and no input that was given to it.
 SEEN = f"flags & {int(Flag.EVIDENCE)} = 0"
 OUTPUT = f"flags & {int(Flag.EVIDENCE | Flag.INPUT)} = 0"
-_IS_BAD = f"flags & {int(Flag.BAD)} != 0 AND {SEEN}"  # holds a NaN or an infinity
 
 
 class Rows:
@@ -57,7 +56,7 @@ class Rows:
     def is_bad(self, process: int) -> str:
         """SQL for: an output that holds a NaN or an infinity. The least event lets the engine pass over the rows
         before it, which in a long run are most."""
-        return f"process = {process} AND seq >= {self.first_bad.get(process, 1 << 62)} AND {_IS_BAD}"
+        return f"process = {process} AND seq >= {self.first_bad.get(process, 1 << 62)} AND {BAD_OUTPUT_SQL}"
 
     def query(self, sql: str, parameters: list[Any] | None = None) -> list[tuple]:
         return self._db.execute(sql, parameters or []).fetchall()

@@ -116,7 +116,7 @@ static bool is_bad(const observer *self, TF_OpKernelContext *context, tdbg_obser
     if (has_numbers) fact.numbers = seen->numbers;
     else if (bad && tdbg_summarize(seen->data, elements, seen->dtype, &fact.numbers)) return false;
     tdbg_note(self->notes, TF_GetStepId(context), seen->iteration, &fact);
-    return fact.numbers.nan || fact.numbers.neg_inf || fact.numbers.pos_inf;
+    return tdbg_is_bad(&fact.numbers);
   }
   if (has_numbers || (recording && tdbg_mode == TDBG_MODE_HEALTH)) return seen->flags & TDBG_BAD;
   return tdbg_has_bad(seen->data, seen->shape->elements, seen->dtype) == 1;
