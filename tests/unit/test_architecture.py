@@ -20,6 +20,7 @@ ALLOWED = {
     "strict_json": set(),
     "frames": {"dialects"},
     "vocabulary": set(),
+    "data_inputs": {"vocabulary"},
     "dialects": {"model", "vocabulary"},
     "nearest": set(),
     "scene": {"model"},
@@ -58,6 +59,7 @@ ALLOWED = {
     "formats": {"vocabulary", "dialects", "errors", "model", "frames", "native", "store"},
     "recording": {"dialects", "native", "errors", "config", "capture", "store", "query"},
     "query": {
+        "data_inputs",
         "vocabulary",
         "dialects",
         "errors",

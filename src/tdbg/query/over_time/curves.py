@@ -102,7 +102,7 @@ class Curves:
         return self._by_label(_GRADIENT)
 
     def weights_by_step(self) -> list[Curve]:
-        """Gives the norm of each variable as it was read, the largest first. Scalars (counters, sums of metrics) are left
+        """Gives the norm of each variable as it was read, the largest first. Scalars, such as counters, are left
         out where there are others."""
         return self._by_label(_WEIGHT)
 
