@@ -365,7 +365,7 @@ class _Process:
                 notes.append(("ring", 1, f"the file of {kind} holds exactly {count:,} events, the default size of "
                               "TensorFlow's circular buffer: earlier ones may have been overwritten"))  # fmt: skip
         counted = (
-            ("values_skipped", self._not_kept, "full tensors that are no arrays of numbers were not kept"),
+            ("values_skipped", self._not_kept, "full tensors that are not arrays of numbers were not kept"),
             ("slots", self._no_slot, "outputs whose slot the files do not tell (a filter dropped others)"),
             ("calls", self._no_call, "tensors belong to calls that are not in the files (failed, or lost)"),
             ("ops_lost", self._program.unknown_ops, "ops are known by name only: their creation is not in the files"),
