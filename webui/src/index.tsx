@@ -2,17 +2,17 @@
 
 import "./index.css";
 import { render as put } from "preact";
-import { App } from "./app";
-import { startFocus } from "./focus";
-import { listenToKeys } from "./keys";
-import { markKin } from "./kin";
-import { startLanding } from "./landing";
-import { listen } from "./live";
-import { followTitle } from "./title";
-import { groups } from "./groups";
-import { rows } from "./rows";
-import { followTheme } from "./settings";
-import { followUrl } from "./view";
+import { App } from "./page/app";
+import { startFocus } from "./state/chosen";
+import { listenToKeys } from "./page/keys";
+import { markKin } from "./parts/same_subject";
+import { startLanding } from "./state/landing";
+import { listen } from "./state/live";
+import { followTitle } from "./page/window_title";
+import { groups } from "./table/groups";
+import { rows } from "./table/rows";
+import { followTheme } from "./state/settings";
+import { followUrl } from "./state/view";
 
 export function render(): void {
   void styled().then(start);

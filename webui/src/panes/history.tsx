@@ -1,0 +1,97 @@
+// The history of the chosen tensor over the steps; others can be laid over it.
+
+import { ofTrace } from "../server/api";
+import { chosenOp, chosenSlot, goStep, overview } from "../state/chosen";
+import { fromWire } from "../parts/format";
+import { useLoad } from "../state/load";
+import { Show } from "../parts/pane";
+import { Plot, type Curve } from "../drawing/line_plot";
+import type { History, Points } from "../server/types";
+import { go, viewed } from "../state/view";
+
+const NUMBERS = ["mean", "min", "max", "std", "nan", "zero"] as const;
+type Name = (typeof NUMBERS)[number];
+
+/** The outputs that are plotted, as the server is asked for them: the chosen one first. */
+export function plottedOutputs(chosen: string, more: string): string[] {
+  return [...new Set([chosen, ...more.split(",")].filter(Boolean))];
+}
+
+function chosenOutput(): string {
+  const process = viewed.process.value ?? overview.value.data?.process ?? 0;
+  return chosenOp.value === null ? "" : `${process}:${chosenOp.value}:${chosenSlot.value}`;
+}
+
+export function HistoryPlot() {
+  const shown = NUMBERS.find((name) => name === viewed.statistic.value) ?? "mean";
+  const isLog = viewed.log.value;
+  const outputs = plottedOutputs(chosenOutput(), viewed.plotted.value);
+  const loaded = useLoad<History>(() => {
+    const wanted = plottedOutputs(chosenOutput(), viewed.plotted.value);
+    return viewed.trace.value && wanted.length
+      ? ofTrace(viewed.trace.value, "history", { op: wanted, from: viewed.from.value, to: viewed.to.value })
+      : "";
+  });
+  const pinned = viewed.plotted.value.split(",").filter(Boolean);
+  const own = chosenOutput();
+  const keep = () => go({ plotted: [...new Set([...pinned, own])].join(",") });
+  const removal = (output: string | undefined) =>
+    output === undefined || output === own
+      ? undefined
+      : () => go({ plotted: pinned.filter((one) => one !== output).join(",") });
+  return (
+    <Show
+      loaded={loaded}
+      empty="Choose a tensor to see its numbers over the steps. Keep it, choose another, and both are drawn."
+    >
+      {(data) => (
+        <div class="history">
+          <p class="facts">
+            {NUMBERS.map((name) => (
+              <button key={name} aria-pressed={shown === name} onClick={() => go({ statistic: name }, true)}>
+                {name}
+              </button>
+            ))}
+            <button aria-pressed={isLog} title="Logarithmic axis" onClick={() => go({ log: !isLog }, true)}>
+              log
+            </button>
+            <button
+              disabled={!own || pinned.includes(own)}
+              title="Keep this curve while you choose other tensors"
+              onClick={keep}
+            >
+              keep
+            </button>
+            <button disabled={!pinned.length} onClick={() => go({ plotted: "" })}>
+              clear
+            </button>
+          </p>
+          <Plot
+            title={`history of ${shown}`}
+            curves={data.series.map((one, at) => ({
+              ...curve(one.name, one.points, shown),
+              onRemove: removal(outputs[at]),
+            }))}
+            step={viewed.step.value}
+            isLog={isLog}
+            hasBand={shown === "mean"}
+            onStep={goStep}
+          />
+        </div>
+      )}
+    </Show>
+  );
+}
+
+function curve(name: string, points: Points, shown: Name): Curve {
+  return {
+    name,
+    points: points.first.map((step, at) => ({
+      step,
+      value: fromWire(points[shown][at]),
+      low: fromWire(points.min[at]),
+      high: fromWire(points.max[at]),
+      bad: points.bad[at],
+    })),
+  };
+}

@@ -1,0 +1,105 @@
+// The stack of what is chosen: the user's frames first to the eye, library frames folded into one line.
+
+import { execution, op, place, stack, tensor } from "../state/chosen";
+import { count, fileName } from "../parts/format";
+import { about, ofPlace } from "../parts/same_subject";
+import { Empty, Pane } from "../parts/pane";
+import { showsLibraries } from "../state/settings";
+import type { Frame } from "../server/types";
+import { go, hashOf, viewed } from "../state/view";
+
+type Part = { frame: Frame } | { hidden: Frame[] };
+
+/** Runs of library frames become one part each. */
+export function foldLibraries(frames: readonly Frame[]): Part[] {
+  const parts: Part[] = [];
+  for (const frame of frames) {
+    const last = parts.at(-1);
+    if (frame.is_user) parts.push({ frame });
+    else if (last && "hidden" in last) last.hidden.push(frame);
+    else parts.push({ hidden: [frame] });
+  }
+  return parts;
+}
+
+export function StackTrace() {
+  const frames = stack.value;
+  const users = frames.filter((frame) => frame.is_user).length;
+  const shows = showsLibraries.value;
+  const parts: Part[] = shows ? frames.map((frame) => ({ frame })) : foldLibraries(frames);
+  const isNothing = viewed.seq.value === null && viewed.op.value === null && viewed.execution.value === null;
+  return (
+    <Pane
+      id="stack"
+      title="Stack trace"
+      count={frames.length ? `${count(users)} of yours` : ""}
+      weight={2}
+      actions={
+        frames.length > users ? (
+          <button aria-pressed={shows} onClick={() => (showsLibraries.value = !shows)}>
+            library frames
+          </button>
+        ) : null
+      }
+    >
+      {frames.length === 0 ? (
+        <Empty>
+          {isNothing
+            ? "Choose a tensor, an op or an execution to see the code that created it, innermost line first."
+            : tensor.value.isLoading || op.value.isLoading || execution.value.isLoading
+              ? "loading …"
+              : "No stack was kept for this one. Imported dumps may lack them."}
+        </Empty>
+      ) : (
+        <ol class="list frames" aria-label="Frames, innermost first">
+          {parts.map((part, at) => (
+            <li key={at}>
+              {"frame" in part ? (
+                <FrameLink frame={part.frame} />
+              ) : (
+                <button
+                  class="dim"
+                  title={part.hidden.map((one) => `${one.file}:${one.line} ${one.function}`).join("\n")}
+                  onClick={() => (showsLibraries.value = true)}
+                >
+                  ⋯ {count(part.hidden.length)} library frame{part.hidden.length > 1 ? "s" : ""}
+                </button>
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+    </Pane>
+  );
+}
+
+function FrameLink({ frame }: { frame: Frame }) {
+  const to = { file: frame.file, line: frame.line, centre: "source" };
+  const isShown = place.value.file === frame.file && place.value.line === frame.line;
+  return (
+    <a
+      href={hashOf(to)}
+      aria-current={isShown}
+      {...about([ofPlace(frame.file, frame.line)])}
+      class={frame.is_user ? "mine" : "dim"}
+      title={`${frame.file}:${frame.line}`}
+      onClick={(event) => {
+        event.preventDefault();
+        go(to);
+      }}
+    >
+      <span class="arrow" aria-hidden="true">
+        {isShown ? "→" : ""}
+      </span>
+      <span class="two">
+        <span class="clip">
+          <span class="mono">
+            {fileName(frame.file)}:{frame.line}
+          </span>{" "}
+          <span class="dim">{frame.function}</span>
+        </span>
+        {frame.source && <code class="clip">{frame.source.trim()}</code>}
+      </span>
+    </a>
+  );
+}
