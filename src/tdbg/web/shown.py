@@ -1,22 +1,34 @@
-"""Stacks and tensors as the page gets them: what several routes say in the same words."""
+"""Writes stacks and tensors as several routes answer with them, and describes that."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from tdbg.model import Frame
+from tdbg.model import Frame, Summary
 from tdbg.query.listing.tensor_listing import positions_of
 from tdbg.query.listing.tensor_page import tensor_page
 from tdbg.query.scene.cache import SceneCache
 from tdbg.query.trace.program import Program
-from tdbg.web.route import Schema, listing, maybe, number, record, text, truth, whole
+from tdbg.web.schema import Schema, listing, maybe, named, number, record, text, together, truth, whole
 
-FRAME: Schema = record(file=text(), line=whole(), function=text(), is_user=truth(), source=text("the line's text"))
+FRAME = named(
+    "Frame", record(file=text(), line=whole(), function=text(), is_user=truth(), source=text("the line's text"))
+)
+STACK = listing(FRAME)
 
-COLUMNS: dict[str, Schema] = {
+# Of a tensor that was only counted, most are missing.
+MEASURED: dict[str, Schema] = {one.name: whole() if one.type == "int" else number() for one in fields(Summary)}
+NUMBERS = named(
+    "Numbers",
+    record(**{name: maybe(one) for name, one in MEASURED.items()} | {"elements": whole()}),
+    "What was counted and measured of a tensor; null: it was not.",
+)
+
+_COLUMNS: dict[str, Schema] = {
     "seq": whole("the number of the event"),
     "step": whole(),
     "execution": whole(),
@@ -30,15 +42,28 @@ COLUMNS: dict[str, Schema] = {
     "phase": text("forward, backward, update or other"),
     "dtype": text(),
     "shape": text("as JSON; empty if unknown"),
-    "elements": whole(),
-    **{name: maybe(whole()) for name in ("negative", "zero", "positive", "neg_inf", "pos_inf", "nan")},
-    **{name: maybe(number()) for name in ("min", "max", "mean", "std")},
     "flags": whole("1 bad, 2 has numbers, 4 came in here, 8 bad although its inputs are good, 32 result of a call"),
     "bad": truth(),
     "kept": truth("whether its elements can be read"),
 }
-TENSOR: Schema = record(**COLUMNS)
-STACK: Schema = listing(FRAME)
+TENSOR = named(
+    "Tensor",
+    together(NUMBERS, record(**_COLUMNS)),
+    "A row of the table of tensors: one output of an op, as it was once.",
+)
+
+_HEALTH: dict[str, Schema] = {
+    "rows": whole("its recorded tensors"),
+    "bad": whole(),
+    "nan": whole("elements"),
+    "inf": whole("elements"),
+    "first_bad_seq": whole("-1: none"),
+    "min": maybe(number()),
+    "max": maybe(number()),
+    "tensors": whole("recorded outputs"),
+    "benign": whole("how many of the bad ones were harmless, once there is a verdict"),
+}
+HEALTH = named("Health", record(**_HEALTH), "How all recorded tensors of something are.")
 
 
 def frames(program: Program, stack: int) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 // A range of numbers and a length in pixels in; where round numbers lie on it out.
 
-export interface Scale {
+interface Scale {
   (value: number): number;
   ticks: number[];
 }

@@ -2,7 +2,7 @@
 
 import { Graph, layout } from "@dagrejs/dagre";
 
-export interface Node {
+interface Node {
   id: string;
   width: number;
   height: number;

@@ -18,7 +18,7 @@ interface Props {
 }
 
 /** The share of the strongest colour that a number has: the square root tells small numbers from none. */
-export function strength(value: number, largest: number): number {
+function strength(value: number, largest: number): number {
   return largest > 0 ? Math.sqrt(Math.min(1, Math.abs(value) / largest)) : 0;
 }
 

@@ -7,7 +7,7 @@ import { count, number } from "../parts/format";
 import { savePng, saveSvg } from "./save_picture";
 import { useSize } from "../parts/size";
 
-export interface Point {
+interface Point {
   step: number;
   value: number | null;
   low?: number | null;

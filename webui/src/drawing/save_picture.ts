@@ -46,7 +46,3 @@ async function drawn(svg: SVGSVGElement): Promise<HTMLCanvasElement> {
   context.drawImage(image, 0, 0, canvas.width, canvas.height);
   return canvas;
 }
-
-export function saveText(text: string, name: string): void {
-  download(new Blob([text], { type: "text/plain" }), name);
-}

@@ -3,7 +3,7 @@
 import { logScale, scale } from "./axes";
 import { colour } from "./colours";
 import { brief, count, fromWire, number } from "../parts/format";
-import type { Part, Points } from "../server/types";
+import type { Points, TimelinePart } from "../server/answers";
 import type { Range } from "./step_range";
 
 export const LEFT = 52; // where the steps begin
@@ -13,7 +13,7 @@ export const MAP = 12; // height of the minimap
 type Context = CanvasRenderingContext2D;
 
 /** Alerts that are not bad values. */
-function hasOthers(one: Part): boolean {
+function hasOthers(one: TimelinePart): boolean {
   return Object.entries(one.alerts).some(([kind, number]) => kind !== "bad_values" && number > 0);
 }
 
@@ -105,7 +105,7 @@ export function drawLoss(
 
 export function drawBoxes(
   context: Context,
-  parts: Part[],
+  parts: TimelinePart[],
   place: (step: number) => number,
   top: number,
 ): void {
@@ -153,7 +153,7 @@ export function drawSteps(
 
 export function drawMap(
   context: Context,
-  parts: Part[],
+  parts: TimelinePart[],
   range: Range,
   whole: Range,
   size: { width: number; height: number },

@@ -7,7 +7,7 @@ import { stepBy } from "../state/stepping";
 
 export const opened = signal<"" | "help" | "palette">("");
 
-export interface Key {
+interface Key {
   keys: string[];
   meaning: string;
   act: () => void;
@@ -22,7 +22,7 @@ function focusPane(by: number): void {
   focusInto(panes[(at + by + panes.length) % panes.length] ?? null);
 }
 
-export function focusInto(pane: HTMLElement | null): void {
+function focusInto(pane: HTMLElement | null): void {
   if (!pane) return;
   const main = pane.querySelector<HTMLElement>("[data-main]");
   (

@@ -8,8 +8,6 @@ import { goStep, steps, traces } from "../state/chosen";
 import { count, fileName } from "../parts/format";
 import { KEYS, opened } from "./keys";
 import { match } from "./matching";
-import type { SourceFiles } from "../server/program_types";
-import type { Tensor } from "../server/types";
 import { go, NOTHING, START, view, viewed } from "../state/view";
 
 interface Item {
@@ -70,7 +68,7 @@ export function Palette() {
   useLayoutEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     if (!trace) return;
-    getJson<SourceFiles>(ofTrace(trace, "sources", { process })).then(
+    getJson(ofTrace(trace, "sources", { process })).then(
       (found) => {
         files.value = found.files.map((one) => ({
           kind: "file",
@@ -91,7 +89,7 @@ export function Palette() {
     const abort = new AbortController();
     const timer = setTimeout(() => {
       const pattern = JSON.stringify(`(?i)${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`);
-      getJson<{ rows: Tensor[] }>(
+      getJson(
         ofTrace(trace, "tensors", { process, where: `name ~ ${pattern} or op ~ ${pattern}`, limit: 60 }),
         abort.signal,
       ).then(

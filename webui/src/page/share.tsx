@@ -2,19 +2,15 @@
 
 import { useSignal } from "@preact/signals";
 import { address, getJson, HOME } from "../server/api";
+import type { PageLink } from "../server/answers";
 import { toHash, view } from "../state/view";
 
-interface Link {
-  token: string; // "": none is needed
-  is_local: boolean;
-}
-
 /** With all that the server asks for: the token stands in its path already, or behind a question mark. */
-export function linkTo(home: string, hash: string, { token }: Link): string {
+function linkTo(home: string, hash: string, { token }: PageLink): string {
   return `${home}${token && !home.includes(`/${token}/`) ? `?token=${token}` : ""}${hash}`;
 }
 
-function whoMay({ token, is_local: isLocal }: Link): string {
+function whoMay({ token, is_local: isLocal }: PageLink): string {
   if (!token) return "Anyone who can reach this server can open it.";
   return isLocal
     ? "It contains the token: anyone with the link can open it, in any browser on this machine or through a forwarded port."
@@ -25,7 +21,7 @@ export function Share() {
   const said = useSignal<{ link: string; who: string; isCopied: boolean } | null>(null);
   const share = async () => {
     if (said.value) return void (said.value = null);
-    const about = await getJson<Link>(address("link"));
+    const about = await getJson(address("link"));
     const link = linkTo(HOME, toHash(view.peek()), about);
     const isCopied = await navigator.clipboard?.writeText(link).then(() => true, () => false);
     said.value = { link, who: whoMay(about), isCopied: !!isCopied };

@@ -1,14 +1,14 @@
 // Alerts of all kinds, counted; a click leads to the first one. What did no harm is listed apart.
 
 import { useEffect } from "preact/hooks";
-import { ofTrace } from "../server/api";
-import { alerted, process, verdict } from "../state/chosen";
+import { fileOfTrace } from "../server/api";
+import { alerted, inTrace, process, verdict } from "../state/chosen";
 import { count, fileName, inWords } from "../parts/format";
 import { about, ofOp } from "../parts/same_subject";
 import { useLoad } from "../state/load";
 import { processName, when } from "../state/moments";
 import { Pane, Show } from "../parts/pane";
-import type { AlertRow, Alerts, HealthAlert } from "../server/types";
+import type { AlertRow, HealthAlert } from "../server/answers";
 import { go, hashOf, NOTHING, view, viewed, type View } from "../state/view";
 
 const KINDS: Record<string, { title: string; mark: string; look: string; hint: string }> = {
@@ -26,7 +26,7 @@ const KINDS: Record<string, { title: string; mark: string; look: string; hint: s
 const MOST = 100;
 
 /** Where an alert leads. */
-export function toAlert(row: AlertRow): Partial<View> {
+function toAlert(row: AlertRow): Partial<View> {
   const step = row.step >= 0 ? row.step : viewed.step.value;
   if (row.kind === "bad_values" && row.seq >= 0)
     return {
@@ -55,10 +55,9 @@ export function toAlert(row: AlertRow): Partial<View> {
 
 export function AlertList() {
   const chosen = viewed.alert.value;
-  const loaded = useLoad<Alerts>(
+  const loaded = useLoad(
     () =>
-      viewed.trace.value &&
-      ofTrace(viewed.trace.value, "alerts", {
+      inTrace("alerts", {
         limit: MOST,
         kind: viewed.alert.value === "health" ? null : viewed.alert.value,
       }),
@@ -89,7 +88,7 @@ export function AlertList() {
       actions={
         <>
           {chosen && <button title="List alerts of all kinds again" onClick={() => go({ alert: "" })}>all</button>}
-          <a class="button" href={ofTrace(viewed.trace.value, "export/alerts.csv")} download title="All alerts as CSV">
+          <a class="button" href={fileOfTrace(viewed.trace.value, "alerts.csv")} download title="All alerts as CSV">
             CSV
           </a>
         </>

@@ -1,18 +1,15 @@
 // Two runs side by side: the first tensor where they part, with its numbers in both.
 
-import { ofTrace } from "../server/api";
-import { traces } from "../state/chosen";
+import { inTrace, traces } from "../state/chosen";
 import { count, fileName, fromWire, number, plural, shape } from "../parts/format";
 import { useLoad } from "../state/load";
 import { Show } from "../parts/pane";
-import type { Diff, DiffSide } from "../server/types";
+import type { Diff, DiffSide } from "../server/answers";
 import { go, hashOf, NOTHING, START, viewed, type View } from "../state/view";
 
 export function DiffPane() {
   const others = (traces.value.data ?? []).filter((one) => one.id !== viewed.trace.value && !one.error);
-  const loaded = useLoad<Diff>(() =>
-    viewed.trace.value && viewed.other.value ? ofTrace(viewed.trace.value, "diff", { other: viewed.other.value }) : "",
-  );
+  const loaded = useLoad(() => viewed.other.value && inTrace("diff", { other: viewed.other.value }));
   return (
     <div>
       <p class="facts">

@@ -2,22 +2,16 @@
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { ofTrace } from "../server/api";
-import { chosenExecution, isJudged } from "../state/chosen";
+import { fileOfTrace } from "../server/api";
+import { chosenExecution, inTrace, isJudged } from "../state/chosen";
 import { count, fileName, plural } from "../parts/format";
 import { about, ofCall, ofOp, ofPlace } from "../parts/same_subject";
 import { useLoad } from "../state/load";
 import { hasRuns, onlyRuns, runOf, when } from "../state/moments";
 import { Pane, Show } from "../parts/pane";
 import { useSize } from "../parts/size";
-import type { Execution } from "../server/types";
+import type { Execution } from "../server/answers";
 import { go, NOTHING, viewed } from "../state/view";
-
-interface Answer {
-  total: number;
-  at: number | null;
-  rows: Execution[];
-}
 
 const BOX = 20;
 const RUN = 36; // wide enough for a number
@@ -30,10 +24,9 @@ export function Executions() {
   const isBad = useSignal(false);
   const fits = useSignal(30);
   fits.value = Math.max(4, Math.min(MOST, Math.floor((width - 16) / (hasRuns.value ? RUN : BOX))));
-  const loaded = useLoad<Answer>(
+  const loaded = useLoad(
     () =>
-      viewed.trace.value &&
-      ofTrace(viewed.trace.value, "executions", {
+      inTrace("executions", {
         process: viewed.process.value,
         bad: isBad.value,
         offset: first.value,
@@ -41,15 +34,16 @@ export function Executions() {
       }),
     () => isJudged.value,
   );
-  const place = useLoad<Answer>(
-    () => viewed.trace.value && chosenExecution.value !== null
-      ? ofTrace(viewed.trace.value, "executions", {
-          process: viewed.process.value,
-          bad: isBad.value,
-          at: chosenExecution.value,
-          limit: 1,
-        })
-      : "",
+  const place = useLoad(
+    () =>
+      chosenExecution.value === null
+        ? ""
+        : inTrace("executions", {
+            process: viewed.process.value,
+            bad: isBad.value,
+            at: chosenExecution.value,
+            limit: 1,
+          }),
     () => isJudged.value,
   );
   const total = loaded.data?.total ?? 0;
@@ -93,7 +87,7 @@ export function Executions() {
         <>
           <a
             class="button"
-            href={ofTrace(viewed.trace.value, "export/executions.csv")}
+            href={fileOfTrace(viewed.trace.value, "executions.csv")}
             download
             title="All executions as CSV"
           >

@@ -2,16 +2,15 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { ofTrace } from "../server/api";
 import { prepare } from "../drawing/canvas";
 import { between, colour, scheme } from "../drawing/colours";
-import { goStep, isJudged } from "../state/chosen";
+import { goStep, inTrace, isJudged } from "../state/chosen";
 import { count, number, plural } from "../parts/format";
 import { useLoad } from "../state/load";
 import { Show } from "../parts/pane";
 import { savePng } from "../drawing/save_picture";
 import { useSize } from "../parts/size";
-import type { CurveOfSteps, Gradients } from "../server/types";
+import type { CurveOfSteps } from "../server/answers";
 import { viewed } from "../state/view";
 
 const ROW = 18;
@@ -20,10 +19,7 @@ const PADDING = 16; // of the box, on both sides together
 
 export function GradientFlow() {
   const what = useSignal<"layers" | "weights">("layers");
-  const loaded = useLoad<Gradients>(
-    () => viewed.trace.value && ofTrace(viewed.trace.value, "gradients", { process: viewed.process.value }),
-    () => isJudged.value,
-  );
+  const loaded = useLoad(() => inTrace("gradients", { process: viewed.process.value }), () => isJudged.value);
   const canvas = useRef<HTMLCanvasElement>(null);
   return (
     <div class="flow">

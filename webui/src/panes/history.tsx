@@ -1,36 +1,32 @@
 // The history of the chosen tensor over the steps; others can be laid over it.
 
-import { ofTrace } from "../server/api";
-import { chosenOp, chosenSlot, goStep, overview } from "../state/chosen";
+import { chosenOp, chosenSlot, goStep, inTrace, process } from "../state/chosen";
 import { fromWire } from "../parts/format";
 import { useLoad } from "../state/load";
 import { Show } from "../parts/pane";
 import { Plot, type Curve } from "../drawing/line_plot";
-import type { History, Points } from "../server/types";
+import type { Points } from "../server/answers";
 import { go, viewed } from "../state/view";
 
 const NUMBERS = ["mean", "min", "max", "std", "nan", "zero"] as const;
 type Name = (typeof NUMBERS)[number];
 
 /** The outputs that are plotted, as the server is asked for them: the chosen one first. */
-export function plottedOutputs(chosen: string, more: string): string[] {
+function plottedOutputs(chosen: string, more: string): string[] {
   return [...new Set([chosen, ...more.split(",")].filter(Boolean))];
 }
 
 function chosenOutput(): string {
-  const process = viewed.process.value ?? overview.value.data?.process ?? 0;
-  return chosenOp.value === null ? "" : `${process}:${chosenOp.value}:${chosenSlot.value}`;
+  return chosenOp.value === null ? "" : `${process.value}:${chosenOp.value}:${chosenSlot.value}`;
 }
 
 export function HistoryPlot() {
   const shown = NUMBERS.find((name) => name === viewed.statistic.value) ?? "mean";
   const isLog = viewed.log.value;
   const outputs = plottedOutputs(chosenOutput(), viewed.plotted.value);
-  const loaded = useLoad<History>(() => {
+  const loaded = useLoad(() => {
     const wanted = plottedOutputs(chosenOutput(), viewed.plotted.value);
-    return viewed.trace.value && wanted.length
-      ? ofTrace(viewed.trace.value, "history", { op: wanted, from: viewed.from.value, to: viewed.to.value })
-      : "";
+    return wanted.length ? inTrace("history", { op: wanted, from: viewed.from.value, to: viewed.to.value }) : "";
   });
   const pinned = viewed.plotted.value.split(",").filter(Boolean);
   const own = chosenOutput();

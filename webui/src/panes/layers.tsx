@@ -2,25 +2,17 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ofTrace } from "../server/api";
-import { chosenOp, isJudged, op } from "../state/chosen";
+import { chosenOp, inTrace, isJudged, op } from "../state/chosen";
 import { count, fromWire, number, plural } from "../parts/format";
 import { about, ofScope } from "../parts/same_subject";
 import { useLoad } from "../state/load";
 import { Pane, Show } from "../parts/pane";
-import type { Layer } from "../server/program_types";
-import type { CurveOfSteps, Gradients } from "../server/types";
+import type { CurveOfSteps, Layer } from "../server/answers";
 import { go, NOTHING, viewed } from "../state/view";
 
 export function Layers() {
-  const loaded = useLoad<{ layers: Layer[] }>(
-    () => viewed.trace.value && ofTrace(viewed.trace.value, "layers", { process: viewed.process.value }),
-    () => isJudged.value,
-  );
-  const gradients = useLoad<Gradients>(
-    () => viewed.trace.value && ofTrace(viewed.trace.value, "gradients", { process: viewed.process.value }),
-    () => isJudged.value,
-  );
+  const loaded = useLoad(() => inTrace("layers", { process: viewed.process.value }), () => isJudged.value);
+  const gradients = useLoad(() => inTrace("gradients", { process: viewed.process.value }), () => isJudged.value);
   const curves = gradients.data?.layers ?? [];
   return (
     <Pane id="layers" title="Layers" count={loaded.data ? count(loaded.data.layers.length) : ""} weight={2}>
@@ -41,7 +33,7 @@ export function Layers() {
 }
 
 /** Which layers are in sight when only some are open: all at the top, and those right inside an open one. */
-export function visibleLayers<L extends { name: string; depth: number }>(
+function visibleLayers<L extends { name: string; depth: number }>(
   layers: readonly L[],
   open: ReadonlySet<string>,
 ): L[] {
@@ -74,7 +66,7 @@ export function curveWithin(scope: string, curves: readonly CurveOfSteps[]): Cur
 }
 
 /** The layer that the chosen op belongs to, and all around it: also of a gradient, whose name has the layer's in it. */
-export function layersOf(layers: readonly Layer[], op: { name: string; file: string; line: number } | null): Layer[] {
+function layersOf(layers: readonly Layer[], op: { name: string; file: string; line: number } | null): Layer[] {
   if (!op) return [];
   return layers.filter((layer) =>
     layer.file ? layer.file === op.file && layer.line === op.line : `/${op.name}`.includes(`/${layer.name}/`),

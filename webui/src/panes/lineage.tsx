@@ -1,20 +1,16 @@
 // "Where did this come from?": the way of a value, op by op, back to where it began. Each stop is a link.
 
-import { ofTrace } from "../server/api";
 import { count, fileName, fromWire, number } from "../parts/format";
-import { harmlessOps } from "../state/chosen";
+import { harmlessOps, inTrace } from "../state/chosen";
 import { about, ofOp, ofPlace } from "../parts/same_subject";
 import { useLoad } from "../state/load";
 import { when } from "../state/moments";
 import { Show } from "../parts/pane";
-import type { Way } from "../server/types";
 import { go, hashOf, NOTHING, viewed, type View } from "../state/view";
 
 export function LineagePane() {
-  const loaded = useLoad<Way>(() =>
-    viewed.trace.value && viewed.seq.value !== null
-      ? ofTrace(viewed.trace.value, "lineage", { process: viewed.process.value, seq: viewed.seq.value })
-      : "",
+  const loaded = useLoad(() =>
+    viewed.seq.value === null ? "" : inTrace("lineage", { process: viewed.process.value, seq: viewed.seq.value }),
   );
   return (
     <Show

@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { ofTrace, postJson } from "../server/api";
 import { overview } from "../state/chosen";
 import { asApiError } from "../state/load";
-import type { ShellAnswer, Span } from "../server/types";
+import type { ShellAnswer, Span } from "../server/answers";
 import { go, view, viewed } from "../state/view";
 
 interface Said {
@@ -37,7 +37,7 @@ export async function runLine(line: string): Promise<void> {
   try {
     done = {
       ...entry,
-      answer: await postJson<ShellAnswer>(ofTrace(trace, "shell", { process }), { line, step, width: letters }),
+      answer: await postJson(ofTrace(trace, "shell", { process }), { line, step, width: letters }),
     };
   } catch (failure) {
     const error = asApiError(failure);

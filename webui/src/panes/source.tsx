@@ -1,20 +1,17 @@
 // The source as it was when it ran. A line shows how many ops it made and whether they are well; a click lists them.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { ofTrace } from "../server/api";
-import { isJudged, place } from "../state/chosen";
+import { inTrace, isJudged, place } from "../state/chosen";
 import { count, fileName, plural } from "../parts/format";
 import { about, ofOp, ofPlace } from "../parts/same_subject";
 import { useLoad } from "../state/load";
 import { Show } from "../parts/pane";
 import { reveal } from "../parts/reveal";
-import type { SourceFiles, SourceLine, SourceText } from "../server/program_types";
+import type { SourceLine, SourceText } from "../server/answers";
 import { go, NOTHING, viewed } from "../state/view";
 
 export function FileChoice() {
-  const loaded = useLoad<SourceFiles>(
-    () => viewed.trace.value && ofTrace(viewed.trace.value, "sources", { process: viewed.process.value }),
-  );
+  const loaded = useLoad(() => inTrace("sources", { process: viewed.process.value }));
   const files = loaded.data?.files ?? [];
   const mine = files.filter((one) => one.is_user);
   const others = files.filter((one) => !one.is_user);
@@ -44,10 +41,8 @@ export function FileChoice() {
 }
 
 export function Source() {
-  const loaded = useLoad<SourceText>(
-    () => viewed.trace.value && place.value.file
-      ? ofTrace(viewed.trace.value, "source", { process: viewed.process.value, file: place.value.file })
-      : "",
+  const loaded = useLoad(
+    () => place.value.file && inTrace("source", { process: viewed.process.value, file: place.value.file }),
     () => isJudged.value,
   );
   const { file, line } = place.value;

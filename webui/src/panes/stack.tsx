@@ -5,13 +5,13 @@ import { count, fileName } from "../parts/format";
 import { about, ofPlace } from "../parts/same_subject";
 import { Empty, Pane } from "../parts/pane";
 import { showsLibraries } from "../state/settings";
-import type { Frame } from "../server/types";
+import type { Frame } from "../server/answers";
 import { go, hashOf, viewed } from "../state/view";
 
 type Part = { frame: Frame } | { hidden: Frame[] };
 
 /** Runs of library frames become one part each. */
-export function foldLibraries(frames: readonly Frame[]): Part[] {
+function foldLibraries(frames: readonly Frame[]): Part[] {
   const parts: Part[] = [];
   for (const frame of frames) {
     const last = parts.at(-1);

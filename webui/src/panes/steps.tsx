@@ -2,10 +2,9 @@
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { ofTrace } from "../server/api";
 import { prepare } from "../drawing/canvas";
 import { scheme } from "../drawing/colours";
-import { goStep, PARTS, told, steps, timeline } from "../state/chosen";
+import { goStep, inTrace, PARTS, told, steps, timeline } from "../state/chosen";
 import { count, number, seconds } from "../parts/format";
 import { useLoad } from "../state/load";
 import { onlyRuns } from "../state/moments";
@@ -13,7 +12,7 @@ import { Pane, Show } from "../parts/pane";
 import { savePng } from "../drawing/save_picture";
 import { isNarrow, useSize } from "../parts/size";
 import { BAND, drawBoxes, drawChosen, drawLoss, drawMap, drawSteps, LEFT, lossAt, MAP, suitableScale } from "../drawing/timeline_drawing";
-import type { Loss, Part, Points, Timeline } from "../server/types";
+import type { Points, Timeline, TimelinePart } from "../server/answers";
 import { go, view, viewed } from "../state/view";
 import { isWhole, moved, zoomed, type Range } from "../drawing/step_range";
 
@@ -22,10 +21,9 @@ const RIGHT = 8;
 export function Steps() {
   const whole: Range = steps.value ?? { first: 0, last: 0 };
   const range: Range = { first: viewed.from.value ?? whole.first, last: viewed.to.value ?? whole.last };
-  const loaded = useLoad<Timeline>(
+  const loaded = useLoad(
     () =>
-      viewed.trace.value &&
-      ofTrace(viewed.trace.value, "timeline", {
+      inTrace("timeline", {
         process: viewed.process.value,
         from: viewed.from.value,
         to: viewed.to.value,
@@ -34,10 +32,9 @@ export function Steps() {
     told,
   );
   const all = timeline.value;
-  const asked = useLoad<Loss>(
+  const asked = useLoad(
     () =>
-      viewed.trace.value &&
-      ofTrace(viewed.trace.value, "loss", {
+      inTrace("loss", {
         process: viewed.process.value,
         from: viewed.from.value,
         to: viewed.to.value,
@@ -129,7 +126,7 @@ interface DrawingProps {
 function Drawing({ canvas, data, all, loss, isAwaited, range, whole, show }: DrawingProps) {
   const box = useRef<HTMLDivElement>(null);
   const size = useSize(box, { width: 600, height: 110 });
-  const hovered = useSignal<Part | null>(null);
+  const hovered = useSignal<TimelinePart | null>(null);
   const marked = useSignal<[number, number] | null>(null); // what is being dragged over, in pixels
   const { step } = { step: viewed.step.value };
   const right = size.width - RIGHT;
@@ -251,7 +248,7 @@ function Legend() {
   );
 }
 
-function tell(one: Part, loss: number | null): string {
+function tell(one: TimelinePart, loss: number | null): string {
   const others = Object.entries(one.alerts).filter(([kind]) => kind !== "bad_values");
   return [
     one.first === one.last ? `step ${count(one.first)}` : `steps ${count(one.first)}–${count(one.last)}`,

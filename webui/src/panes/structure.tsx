@@ -1,15 +1,13 @@
 // Graph structure: an op among its neighbours, or the whole graph as scopes within scopes, coloured by what is in them.
 
-import { ofTrace } from "../server/api";
 import { between, colour } from "../drawing/colours";
 import { Drawing, type Drawn } from "../drawing/graph_drawing";
-import { chosenOp, harmlessOps, isJudged, op, tensor } from "../state/chosen";
+import { chosenOp, harmlessOps, inTrace, isJudged, op, tensor } from "../state/chosen";
 import { count, fromWire, number, plural } from "../parts/format";
 import { ofOp, ofScope } from "../parts/same_subject";
 import { useLoad } from "../state/load";
 import { Pane, Show } from "../parts/pane";
-import type { Graphs, Health, OpDetail, OpFacts, Scope, Thing } from "../server/program_types";
-import type { TensorDetail } from "../server/types";
+import type { GraphEntry, Health, OpDetail, OpFacts, TensorDetail, TensorInput, Thing } from "../server/answers";
 import { go, hashOf, NOTHING, viewed, type View } from "../state/view";
 
 const FORMS = [
@@ -67,7 +65,7 @@ function Near() {
 
 /** The chosen tensor, when it is one of this op, or that of its inputs which came from a neighbour. An input is found by
  * its place among the inputs: what it was computed by may lie behind an op that only moves values. */
-function eventOf(node: OpFacts, chosen: OpDetail): TensorDetail | TensorDetail["inputs"][number] | undefined {
+function eventOf(node: OpFacts, chosen: OpDetail): TensorDetail | TensorInput | undefined {
   const { data } = tensor.value;
   if (!data || viewed.op.value !== null || data.op !== chosen.op) return undefined;
   if (node.op === chosen.op) return data;
@@ -196,10 +194,7 @@ function WholeActions() {
 }
 
 function Whole() {
-  const graphs = useLoad<Graphs>(
-    () => viewed.trace.value && ofTrace(viewed.trace.value, "graphs", { process: viewed.process.value }),
-    () => isJudged.value,
-  );
+  const graphs = useLoad(() => inTrace("graphs", { process: viewed.process.value }), () => isJudged.value);
   return (
     <Show loaded={graphs} empty="The graphs of this trace appear here.">
       {(data) => <InGraph graphs={data.graphs} />}
@@ -208,13 +203,13 @@ function Whole() {
 }
 
 /** The graph that is looked at: the one chosen, that of the chosen op, or the largest. */
-function graphInView(graphs: Graphs["graphs"]): number {
+function graphInView(graphs: GraphEntry[]): number {
   if (viewed.graph.value !== null) return viewed.graph.value;
   if (op.value.data && op.value.data.op === chosenOp.value) return op.value.data.graph;
   return [...graphs].sort((a, b) => b.bad - b.benign - a.bad + a.benign || b.ops - a.ops)[0]?.graph ?? -1;
 }
 
-function InGraph({ graphs }: { graphs: Graphs["graphs"] }) {
+function InGraph({ graphs }: { graphs: GraphEntry[] }) {
   const graph = graphInView(graphs);
   return (
     <div class="near">
@@ -259,10 +254,9 @@ function Crumbs() {
 }
 
 function InScope({ graph }: { graph: number }) {
-  const loaded = useLoad<Scope>(
+  const loaded = useLoad(
     () =>
-      viewed.trace.value &&
-      ofTrace(viewed.trace.value, "graph", {
+      inTrace("graph", {
         process: viewed.process.value,
         graph,
         scope: viewed.scope.value,
@@ -328,7 +322,7 @@ function drawnThing(
 function tints(things: Thing[], by: string): (thing: Thing) => { fill: string; stroke: string; said: string } {
   if (by === "health") return (thing) => ({ ...look(thing), said: "" });
   const size = (thing: Thing): number | null => {
-    if (by === "norm") return thing.norm ?? null;
+    if (by === "norm") return fromWire(thing.norm);
     const [low, high] = [fromWire(thing.min), fromWire(thing.max)];
     return low === null || high === null || !Number.isFinite(high - low) ? null : high - low;
   };

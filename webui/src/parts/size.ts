@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 
-export interface Size {
+interface Size {
   width: number;
   height: number;
 }

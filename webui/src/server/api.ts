@@ -1,7 +1,9 @@
 // Questions to tdbg's server in; its answers, or one error with the next step, out.
 
 import { signal } from "@preact/signals";
+import type { ShellLine } from "./answers";
 import { parsePage, type Page } from "./column_page";
+import type { Questions } from "./questions";
 import { Turns } from "./turns";
 
 export class ApiError extends Error {
@@ -14,12 +16,23 @@ export class ApiError extends Error {
   }
 }
 
-export type Query = Record<string, string | number | boolean | null | undefined | readonly string[]>;
+/** An address, with the type of the answer that is there. */
+export type Address<Answer> = string & { readonly answer?: Answer };
+
+/** What may be asked of one trace, by what stands behind its id. */
+export type OfTrace = { [Path in keyof Questions as Path extends `t/{trace}/${infer Rest}` ? Rest : never]: Questions[Path] };
+
+type Answered<Question> = Question extends { answer: infer Answer } ? Answer : never;
+type OrLeftOut<Query> = { [Name in keyof Query]: undefined extends Query[Name] ? Query[Name] | null : Query[Name] };
+
+/** What may stand behind the question mark; what is null, empty or false is left out. */
+export type Query<Path extends keyof OfTrace> = OrLeftOut<OfTrace[Path]["query"]>;
+export type Needed<Query> = {} extends Query ? [query?: Query] : [query: Query];
 
 // Relative to this file: the page may live below any path, as it does inside TensorBoard.
 const BASE = new URL(/* @vite-ignore */ "./api/", import.meta.url);
 
-export function address(path: string, query: Query = {}): string {
+function addressOf(path: string, query: object = {}): string {
   const url = new URL(path, BASE);
   for (const [name, value] of Object.entries(query)) {
     if (value === null || value === undefined || value === "" || value === false) continue;
@@ -29,9 +42,26 @@ export function address(path: string, query: Query = {}): string {
   return url.href;
 }
 
+export function address<Path extends keyof Questions>(path: Path): Address<Answered<Questions[Path]>> {
+  return addressOf(path);
+}
+
 /** The address of something of one trace. */
-export function ofTrace(trace: string, path: string, query: Query = {}): string {
-  return address(`t/${encodeURIComponent(trace)}/${path}`, query);
+export function ofTrace<Path extends keyof OfTrace>(
+  trace: string,
+  path: Path,
+  ...[query]: Needed<Query<Path>>
+): Address<Answered<OfTrace[Path]>> {
+  return addressOf(`t/${encodeURIComponent(trace)}/${path}`, query);
+}
+
+/** The address of a table of one trace as a file. */
+export function fileOfTrace(
+  trace: string,
+  file: `${string}.${"csv" | "parquet"}`,
+  query: Query<"export/{file}"> = {},
+): string {
+  return addressOf(`t/${encodeURIComponent(trace)}/export/${file}`, query);
 }
 
 /** The trace that an address is of; "" for what is of none. */
@@ -47,7 +77,7 @@ export const contact = signal<"gone" | "refused" | "">("");
 
 const turns = new Turns();
 
-export async function getJson<Answer>(url: string, signal?: AbortSignal): Promise<Answer> {
+export async function getJson<Answer>(url: Address<Answer>, signal?: AbortSignal): Promise<Answer> {
   return inTurn(url, async () => (await ask(url, { signal })).json() as Promise<Answer>);
 }
 
@@ -64,7 +94,7 @@ async function inTurn<Answer>(url: string, get: () => Promise<Answer>): Promise<
   }
 }
 
-export async function postJson<Answer>(url: string, body: unknown): Promise<Answer> {
+export async function postJson<Answer>(url: Address<Answer>, body: ShellLine): Promise<Answer> {
   const headers = { "Content-Type": "application/json" };
   return (await ask(url, { method: "POST", headers, body: JSON.stringify(body) })).json() as Promise<Answer>;
 }

@@ -1,17 +1,18 @@
 // What the page's panes share: the trace's overview and verdict, and what is known of the chosen tensor, op, call and line.
 
 import { computed, effect, signal } from "@preact/signals";
-import { address, getJson, ofTrace } from "../server/api";
+import { address, getJson, ofTrace, type Needed, type OfTrace, type Query } from "../server/api";
 import { listed } from "./live";
 import { load } from "./load";
-import type { OpDetail } from "../server/program_types";
-import type { ExecutionDetail, Frame, Overview, Tensor, TensorDetail, Timeline, TraceEntry, Verdict } from "../server/types";
+import type { Frame } from "../server/answers";
 import { go, view, viewed } from "./view";
 
 export const PARTS = 300; // of the steps that a timeline shows at most
 
-const inTrace = (path: string, query: Record<string, number | string | null> = {}) =>
-  viewed.trace.value && ofTrace(viewed.trace.value, path, query);
+/** The address of something of the trace that is looked at; "" while there is none. */
+export function inTrace<Path extends keyof OfTrace>(path: Path, ...query: Needed<Query<Path>>) {
+  return viewed.trace.value && ofTrace(viewed.trace.value, path, ...query);
+}
 
 /** The trace whose alerts are here: they take a while, and a timeline that was asked for before lacks them. */
 export const alerted = signal("");
@@ -19,22 +20,22 @@ export const alerted = signal("");
 export const told = () => `${alerted.value === viewed.trace.value} ${isJudged.value}`;
 
 const loads = {
-  traces: load<TraceEntry[]>(
+  traces: load(
     () => address("traces"),
     () => listed.value,
   ),
-  overview: load<Overview>(() => inTrace("overview", { process: viewed.process.value })),
-  timeline: load<Timeline>(() => inTrace("timeline", { process: viewed.process.value, buckets: PARTS }), told),
-  verdict: load<Verdict>(() => inTrace("verdict")),
-  tensor: load<TensorDetail>(() =>
+  overview: load(() => inTrace("overview", { process: viewed.process.value })),
+  timeline: load(() => inTrace("timeline", { process: viewed.process.value, buckets: PARTS }), told),
+  verdict: load(() => inTrace("verdict")),
+  tensor: load(() =>
     viewed.seq.value === null ? "" : inTrace("tensor", { process: viewed.process.value, seq: viewed.seq.value }),
   ),
-  execution: load<ExecutionDetail>(() =>
+  execution: load(() =>
     viewed.execution.value === null
       ? ""
       : inTrace("execution", { process: viewed.process.value, execution: viewed.execution.value }),
   ),
-  op: load<OpDetail>(
+  op: load(
     () => (chosenOp.value === null ? "" : inTrace("op", { process: viewed.process.value, op: chosenOp.value })),
     () => isJudged.value, // it tells which bad values did no harm
   ),
@@ -100,7 +101,7 @@ export const place = computed((): { file: string; line: number | null } => {
   return { file: frame?.file ?? "", line: frame?.line ?? null };
 });
 
-export function frameToShow(frames: readonly Frame[], file: string): Frame | undefined {
+function frameToShow(frames: readonly Frame[], file: string): Frame | undefined {
   return frames.find((frame) => frame.file === file) ?? frames.find((frame) => frame.is_user) ?? frames[0];
 }
 
@@ -124,11 +125,11 @@ async function followTensor(step: number): Promise<void> {
   if (seq === null) return;
   const { data } = tensor.peek();
   const chosen =
-    data?.seq === seq ? data : await getJson<TensorDetail>(ofTrace(trace, "tensor", { process, seq })).catch(() => null);
+    data?.seq === seq ? data : await getJson(ofTrace(trace, "tensor", { process, seq })).catch(() => null);
   if (!chosen || chosen.step === step) return;
   const where = `step == ${step} and slot == ${chosen.slot}`;
   const asked = ofTrace(trace, "tensors", { process, op: chosen.op, where, limit: 1 });
-  const found = await getJson<{ rows: Tensor[] }>(asked);
+  const found = await getJson(asked);
   const now = view.peek();
   if (found.rows[0] && now.step === step && now.seq === seq) go({ seq: found.rows[0].seq }, true);
 }

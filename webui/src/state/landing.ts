@@ -2,7 +2,7 @@
 
 import { effect } from "@preact/signals";
 import { isJudged, overview, verdict } from "./chosen";
-import type { HealthAlert, Origin } from "../server/types";
+import type { HealthAlert, Origin } from "../server/answers";
 import { go, NOTHING, START, view, type View } from "./view";
 
 /** Where bad values began, in all panes. */

@@ -2,7 +2,7 @@
 
 import { effect, signal, type ReadonlySignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { ApiError, getJson, traceOf } from "../server/api";
+import { ApiError, getJson, traceOf, type Address } from "../server/api";
 import { grown } from "./live";
 
 export interface Loaded<Answer> {
@@ -12,7 +12,7 @@ export interface Loaded<Answer> {
   url: string;
 }
 
-export interface Load<Answer> {
+interface Load<Answer> {
   found: ReadonlySignal<Loaded<Answer>>;
   start: () => () => void; // gives a function that ends it
 }
@@ -23,7 +23,7 @@ const kept = new Map<string, unknown>();
 
 /** Asks again when the address, which is made of signals, changes, or when the trace has grown; "" asks nothing.
  * `state` is whatever else the answer depends on. */
-export function load<Answer>(url: () => string, state: () => unknown = () => ""): Load<Answer> {
+export function load<Answer>(url: () => Address<Answer>, state: () => unknown = () => ""): Load<Answer> {
   const found = signal<Loaded<Answer>>(NOTHING);
   const start = () =>
     effect(() => {
@@ -61,7 +61,7 @@ export function load<Answer>(url: () => string, state: () => unknown = () => "")
 }
 
 /** The same for as long as a pane is on the page. */
-export function useLoad<Answer>(url: () => string, state?: () => unknown): Loaded<Answer> {
+export function useLoad<Answer>(url: () => Address<Answer>, state?: () => unknown): Loaded<Answer> {
   const { found, start } = useMemo(() => load<Answer>(url, state), []);
   useEffect(start, []);
   return found.value;

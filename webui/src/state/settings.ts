@@ -24,7 +24,7 @@ function remembered<Value>(name: string, start: Value): Signal<Value> {
   return found;
 }
 
-export type Theme = "auto" | "light" | "dark";
+type Theme = "auto" | "light" | "dark";
 
 export const theme = remembered<Theme>("theme", "auto");
 export const sizes = remembered<Record<string, number>>("sizes", {});

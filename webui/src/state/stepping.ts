@@ -5,7 +5,7 @@ import { chosenExecution, goStep, overview, steps, timeline } from "./chosen";
 import { executionOf, onlyRuns, runOf } from "./moments";
 import { go, NOTHING, viewed } from "./view";
 
-export interface Moments {
+interface Moments {
   word: "step" | "run";
   first: number;
   last: number;

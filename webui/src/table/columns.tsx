@@ -6,8 +6,7 @@ import { numberAt, textAt, type Page } from "../server/column_page";
 import { brief, count, fromWire, shape } from "../parts/format";
 import { steps } from "../state/chosen";
 import { hasRuns, onlyRuns, runOf } from "../state/moments";
-import type { Group } from "../server/program_types";
-import type { Wire } from "../server/types";
+import type { AnyNumber, Group } from "../server/answers";
 import { view } from "../state/view";
 
 export interface TableColumn {
@@ -68,7 +67,7 @@ function measured(title: string, hint: string, least = 0, ofGroup?: TableColumn[
   };
 }
 
-function extreme(value: Wire): string {
+function extreme(value: AnyNumber | null): string {
   const known = fromWire(value);
   return known === null || Number.isNaN(known) ? "" : brief(known);
 }

@@ -6,7 +6,7 @@ import { count, plural } from "../parts/format";
 import { openKeys } from "./groups";
 import { about, ofCall, ofOp, scopesOf } from "../parts/same_subject";
 import { isGrouped, type Line } from "./lines";
-import type { Group } from "../server/program_types";
+import type { Group } from "../server/answers";
 import { tensorName, type TableColumn } from "./columns";
 import { hashOf, NOTHING, view, viewed, type View } from "../state/view";
 

@@ -6,7 +6,7 @@ export interface Unfolded {
 }
 
 /** A line is a group's own when `row` is null. */
-export interface Place {
+interface Place {
   group: number;
   row: number | null;
 }

@@ -6,23 +6,17 @@ import { isJudged } from "../state/chosen";
 import { lineCount, lineOf, placeAt, type Unfolded } from "./grouping";
 import { grown } from "../state/live";
 import { asApiError } from "../state/load";
-import type { Group } from "../server/program_types";
+import type { Group, Groups } from "../server/answers";
 import { listing, narrowed, Rows } from "./rows";
 import { pagesOf } from "./scroller";
 import { go, view, viewed } from "../state/view";
-
-interface Answer {
-  total: number;
-  at: number | null;
-  groups: Group[];
-}
 
 const PAGE = 100;
 const TRIES = 3;
 const BETWEEN = "|";
 
 /** The same without an order: that is for the rows of a group. */
-const grouped = computed((): Query => {
+const grouped = computed((): Query<"groups"> => {
   const { sort, desc, ...which } = listing.value;
   return { ...which, by: viewed.group.value };
 });
@@ -36,16 +30,16 @@ export function toggleGroup(key: string): void {
 }
 
 /** The listing of a group's rows. */
-function within(key: string): Query {
+function within(key: string): Query<"tensors"> {
   const found = listing.value;
   const by = viewed.group.value;
-  if (by === "step") return { ...found, step: key };
-  if (by === "run") return { ...found, execution: key };
+  if (by === "step") return { ...found, step: Number(key) };
+  if (by === "run") return { ...found, execution: Number(key) };
   if (by === "layer") return { ...found, layer: key };
   return { ...found, where: narrowed(String(found.where ?? ""), `phase == ${JSON.stringify(key)}`) };
 }
 
-class Groups {
+class GroupedRows {
   readonly error = signal<ApiError | null>(null);
   readonly isAnother = signal(false); // others are wanted, and their first page has not come yet
   private readonly count = signal(0);
@@ -155,7 +149,7 @@ class Groups {
   /** The place of a group; its page is here then. */
   private async find(which: { at: number } | { key: string }): Promise<number | null> {
     try {
-      const { at } = await getJson<Answer>(this.address({ ...which, limit: 1 }));
+      const { at } = await getJson(this.address({ ...which, limit: 1 }));
       // A page that was asked for before the trace grew, or was judged, is not kept: it is asked for again.
       for (let tries = 0; at !== null && !this.known.peek().has(at) && tries < TRIES; tries++)
         await this.fetch(Math.floor(at / PAGE));
@@ -165,7 +159,7 @@ class Groups {
     }
   }
 
-  private address(more: Query): string {
+  private address(more: Query<"groups">) {
     return ofTrace(view.peek().trace, "groups", { ...grouped.peek(), ...more });
   }
 
@@ -178,7 +172,7 @@ class Groups {
   private async ask(page: number): Promise<void> {
     const round = this.round;
     try {
-      const found = await getJson<Answer>(this.address({ offset: page * PAGE, limit: PAGE }));
+      const found = await getJson(this.address({ offset: page * PAGE, limit: PAGE }));
       if (round === this.round) this.keep(page, found);
     } catch (failure) {
       if (round !== this.round) return;
@@ -189,7 +183,7 @@ class Groups {
     }
   }
 
-  private keep(page: number, found: Answer): void {
+  private keep(page: number, found: Groups): void {
     this.fresh.add(page);
     const [known, places] = [new Map(this.known.peek()), new Map(this.places.peek())];
     found.groups.forEach((group, n) => {
@@ -206,7 +200,7 @@ class Groups {
   }
 }
 
-export const groups = new Groups();
+export const groups = new GroupedRows();
 
 /** The address of all groups as a file. */
 export function groupsAddress(): string {

@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import type { Page } from "../server/column_page";
 import { groups } from "./groups";
-import type { Group } from "../server/program_types";
+import type { Group } from "../server/answers";
 import { rows } from "./rows";
 import { viewed } from "../state/view";
 

@@ -1,7 +1,7 @@
 // Which tensors are listed in; pages of their columns, fetched as they come into sight, out.
 
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
-import { getPage, ofTrace, type ApiError, type Query } from "../server/api";
+import { fileOfTrace, getPage, ofTrace, type ApiError, type Query } from "../server/api";
 import { numberAt, type Page } from "../server/column_page";
 import { isJudged } from "../state/chosen";
 import { grown } from "../state/live";
@@ -26,7 +26,7 @@ export function narrowed(where: string, also: string): string {
 }
 
 /** What the table is narrowed to, and its order. */
-export const listing = computed((): Query => {
+export const listing = computed((): Query<"tensors"> => {
   const made = /^(.*):(\d+)$/.exec(viewed.made.value);
   return {
     process: viewed.process.value,
@@ -35,7 +35,7 @@ export const listing = computed((): Query => {
     desc: viewed.desc.value,
     execution: viewed.within.value,
     file: made?.[1],
-    line: made?.[2],
+    line: made ? Number(made[2]) : null,
   };
 });
 
@@ -58,7 +58,7 @@ export class Rows {
 
   /** `listing` is made of signals; `hasMap`: whether it is told where in it bad rows are. */
   constructor(
-    private readonly listing: () => Query,
+    private readonly listing: () => Query<"tensors">,
     private readonly hasMap = false,
   ) {}
 
@@ -122,7 +122,7 @@ export class Rows {
     return (!this.pages.has(page) || this.old.has(page)) && !this.asked.has(page);
   }
 
-  private address(more: Query): string {
+  private address(more: Query<"tensors">): string {
     return ofTrace(view.peek().trace, "tensors", { ...untracked(this.listing), ...more, format: "columns" });
   }
 
@@ -188,5 +188,5 @@ export const rows = new Rows(() => listing.value, true);
 /** Addresses of the whole listing as a file. */
 export function exportAddress(format: "csv" | "parquet"): string {
   const { process, where, execution, file, line } = listing.value;
-  return ofTrace(viewed.trace.value, `export/tensors.${format}`, { process, where, execution, source: file, line });
+  return fileOfTrace(viewed.trace.value, `tensors.${format}`, { process, where, execution, source: file, line });
 }

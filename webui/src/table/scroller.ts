@@ -8,7 +8,7 @@ export interface Track {
 
 const LEAST_THUMB = 24;
 
-export function lastTop(track: Track): number {
+function lastTop(track: Track): number {
   return Math.max(0, track.rows - track.visible);
 }
 

@@ -6,7 +6,7 @@ import { processName, when } from "../state/moments";
 import { count, fileName, inWords, plural } from "../parts/format";
 import { Failure } from "../parts/pane";
 import { underlined } from "./underline";
-import type { Benign, HealthAlert, Link, Origin, Verdict } from "../server/types";
+import type { Benign, HealthAlert, Origin, OriginLinks, Verdict } from "../server/answers";
 import { Share } from "../page/share";
 import { toHealthAlert, toOrigin } from "../state/landing";
 import { go, hashOf, NOTHING, viewed, type View } from "../state/view";
@@ -232,7 +232,7 @@ const IN_PHASE: Record<string, string> = {
   data: ", in the data",
 };
 
-function OriginText({ origin, link, began }: { origin: Origin; link: Link | undefined; began: string }) {
+function OriginText({ origin, link, began }: { origin: Origin; link: OriginLinks | undefined; began: string }) {
   const there = toOrigin(origin);
   return (
     <>
@@ -318,7 +318,7 @@ function BadCounts({ origin }: { origin: Origin }) {
 }
 
 /** How far it went; the words are filters of the table. */
-function Reached({ reached }: { reached: Link["reached"] }) {
+function Reached({ reached }: { reached: OriginLinks["reached"] }) {
   const to: Partial<View> = { where: reached.tensors, only: false, made: "", within: null };
   return (
     <a href={hashOf(to)} onClick={follow(to)} title={`Show them: ${reached.tensors}`}>

@@ -1,4 +1,4 @@
-"""The routes of the API, a file for each group: parameters in, answers made of what ``query`` says out."""
+"""Lists the routes of the API, a file for each group: what ``query`` says, as answers to questions with parameters."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from importlib import import_module
 from tdbg.web.route import Route
 
 _GROUPS = (
-    "routes.overview", "routes.steps", "routes.executions", "routes.tensors", "routes.groups", "routes.values",
-    "routes.program", "routes.files", "routes.prompt", "live",
+    "routes.overview", "routes.verdict", "routes.steps", "routes.executions", "routes.tensors", "routes.groups",
+    "routes.values", "routes.program", "routes.files", "routes.prompt", "live",
 )  # fmt: skip
 
 

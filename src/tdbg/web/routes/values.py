@@ -12,23 +12,10 @@ from tdbg.shell.array_cells import computable
 from tdbg.shell.numeric_summary import histogram, summary_of
 from tdbg.shell.tensor_name import parse_index, take
 from tdbg.web.columns import column_page
-from tdbg.web.route import (
-    PROCESS,
-    Answer,
-    Asked,
-    Parameter,
-    Refused,
-    Route,
-    Schema,
-    listing,
-    maybe,
-    number,
-    record,
-    text,
-    truth,
-    whole,
-)
+from tdbg.web.route import PROCESS, Answer, Asked, Parameter, Refused, Route
 from tdbg.web.routes.tensors import SEQ
+from tdbg.web.schema import listing, maybe, named, number, record, text, truth, whole
+from tdbg.web.shown import MEASURED
 
 _LONGEST_TEXT = 200
 
@@ -122,9 +109,22 @@ def _histogram(part: np.ndarray, bins: int) -> dict[str, Any] | None:
     return {"counts": counted.tolist(), "edges": edges.tolist()}
 
 
-_SUMMARY: Schema = record(
-    **{name: whole() for name in ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan")},
-    **{name: number() for name in ("min", "max", "mean", "std")},
+_VALUE = record(
+    name=text(),
+    dtype=text(),
+    shape=listing(whole()),
+    part=listing(whole("the shape of the slice")),
+    shown=listing(whole("the shape of what is returned")),
+    is_cut=truth(),
+    summary=maybe(record(**MEASURED)),
+    histogram=maybe(record(counts=listing(whole()), edges=listing(number()))),
+    values=listing({"anyOf": [number(), text()]}),
+)
+_BAD_ELEMENT = record(
+    total=whole("elements that are NaN or infinite"),
+    number=whole("which of them this is, counting from 0; -1: there is none"),
+    at=whole("its position, in memory order"),
+    index=listing(whole()),
 )
 
 ROUTES = (
@@ -132,17 +132,7 @@ ROUTES = (
         "/api/t/{trace}/value",
         "Elements of a tensor that was kept; if it was not, 404 with how to keep it",
         value,
-        record(
-            name=text(),
-            dtype=text(),
-            shape=listing(whole()),
-            part=listing(whole("the shape of the slice")),
-            shown=listing(whole("the shape of what is returned")),
-            is_cut=truth(),
-            summary=maybe(_SUMMARY),
-            histogram=maybe(record(counts=listing(whole()), edges=listing(number()))),
-            values=listing({"anyOf": [number(), text()]}),
-        ),
+        named("TensorValue", _VALUE),
         (
             PROCESS,
             SEQ,
@@ -156,12 +146,7 @@ ROUTES = (
         "/api/t/{trace}/bad_element",
         "Where a tensor that was kept holds NaN or infinity: the first such element, or the next one",
         bad_element,
-        record(
-            total=whole("elements that are NaN or infinite"),
-            number=whole("which of them this is, counting from 0; -1: there is none"),
-            at=whole("its position, in memory order"),
-            index=listing(whole()),
-        ),
+        named("BadElement", _BAD_ELEMENT),
         (PROCESS, SEQ, Parameter("after", "find the next one after this position", default=-1, least=-1)),
     ),
 )

@@ -1,22 +1,21 @@
 // An op or an execution is chosen, but no tensor yet: what it computed, to choose from.
 
-import { ofTrace } from "../../server/api";
-import { chosenOp, execution, harmlessOps } from "../../state/chosen";
+import { chosenOp, execution, harmlessOps, inTrace } from "../../state/chosen";
 import { count, fromWire, number, plural } from "../../parts/format";
 import { useLoad } from "../../state/load";
 import { runOf, when } from "../../state/moments";
 import { Show } from "../../parts/pane";
-import type { ExecutionDetail, Tensor } from "../../server/types";
+import type { ExecutionDetail, Tensor } from "../../server/answers";
 import { go, hashOf, NOTHING, viewed } from "../../state/view";
 
 const MOST = 30;
 
 /** The tensors of an op, those of the chosen step where one is chosen. */
 export function TensorsOfOp() {
-  const loaded = useLoad<{ total: number; rows: Tensor[] }>(() =>
+  const loaded = useLoad(() =>
     chosenOp.value === null
       ? ""
-      : ofTrace(viewed.trace.value, "tensors", {
+      : inTrace("tensors", {
           process: viewed.process.value,
           op: chosenOp.value,
           where: viewed.step.value === null ? "" : `step == ${viewed.step.value}`,

@@ -1,15 +1,16 @@
 // The elements of a tensor that were kept, as a picture, a table or a histogram; it opens at the first bad one.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { getJson, ofTrace } from "../../server/api";
+import { getJson } from "../../server/api";
 import { roundTicks } from "../../drawing/axes";
 import { count, fromWire, number, shape as shapeText } from "../../parts/format";
 import { HeatMap, kindOf } from "../../drawing/heat_map";
+import { inTrace } from "../../state/chosen";
 import { useLoad } from "../../state/load";
 import { Show } from "../../parts/pane";
 import { reveal } from "../../parts/reveal";
 import { asRows, fixedIndices, pictureSlice, placeIn, sliceAround, sliceAt } from "./slices";
-import type { TensorDetail, Value } from "../../server/types";
+import type { TensorDetail, TensorValue } from "../../server/answers";
 import { go, viewed } from "../../state/view";
 
 const MOST = 40_000;
@@ -17,20 +18,13 @@ const FORMS = ["picture", "table", "histogram"];
 const TABLE_ROWS = 60;
 const TABLE_COLUMNS = 24;
 
-interface BadElement {
-  total: number;
-  number: number;
-  at: number;
-  index: number[];
-}
-
-function badElement(seq: number, after: number): string {
-  return ofTrace(viewed.trace.value, "bad_element", { process: viewed.process.value, seq, after });
+function badElement(seq: number, after: number) {
+  return inTrace("bad_element", { process: viewed.process.value, seq, after });
 }
 
 /** A tensor with bad elements opens at the first of them, unless a slice is chosen. */
 export function KeptElements({ data, whole }: { data: TensorDetail; whole: number[] }) {
-  const first = useLoad<BadElement>(() => (data.bad ? badElement(data.seq, -1) : ""));
+  const first = useLoad(() => (data.bad ? badElement(data.seq, -1) : ""));
   if (first.isLoading && !first.data) return <Show loaded={first}>{() => null}</Show>;
   const start = first.data?.total ? sliceAround(whole, first.data.index, MOST) : null;
   return <ElementsFrom data={data} whole={whole} start={start} bad={first.data?.total ?? 0} />;
@@ -47,8 +41,8 @@ function ElementsFrom({ data, whole, start, bad }: From) {
   const opening = start?.slice || pictureSlice(whole, "");
   const slice = viewed.slice.value || opening;
   const element = viewed.element.value || (viewed.slice.value || !start ? "" : `${start.row},${start.column}`);
-  const loaded = useLoad<Value>(() =>
-    ofTrace(viewed.trace.value, "value", {
+  const loaded = useLoad(() =>
+    inTrace("value", {
       process: viewed.process.value,
       seq: data.seq,
       slice: viewed.slice.value || opening,
@@ -57,7 +51,7 @@ function ElementsFrom({ data, whole, start, bad }: From) {
   );
   const form = viewed.form.value;
   const next = async () => {
-    const found = await getJson<BadElement>(badElement(data.seq, placeIn(whole, slice, element)));
+    const found = await getJson(badElement(data.seq, placeIn(whole, slice, element)));
     const there = sliceAround(whole, found.index, MOST);
     go({ slice: there.slice, element: `${there.row},${there.column}` }, true);
   };
@@ -139,7 +133,7 @@ function Pager({ whole, slice }: { whole: number[]; slice: string }) {
   );
 }
 
-function Shown({ value, form, element }: { value: Value; form: string; element: string }) {
+function Shown({ value, form, element }: { value: TensorValue; form: string; element: string }) {
   const { rows, columns } = asRows(value.shown);
   const isText = value.summary === null;
   const numbers = isText ? [] : value.values.map((one) => fromWire(one) ?? NaN);
@@ -232,7 +226,7 @@ function Cells({ values, rows, columns, chosen }: CellsProps) {
   );
 }
 
-function Histogram({ value }: { value: Value }) {
+function Histogram({ value }: { value: TensorValue }) {
   const { counts } = value.histogram!;
   const edges = value.histogram!.edges.map((one) => fromWire(one) ?? NaN);
   const most = Math.max(1, ...counts);

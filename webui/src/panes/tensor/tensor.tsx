@@ -7,7 +7,7 @@ import { count, fromWire, number, shape as shapeText } from "../../parts/format"
 import { about, ofOp } from "../../parts/same_subject";
 import { when } from "../../state/moments";
 import { Show } from "../../parts/pane";
-import type { Numbers, TensorDetail } from "../../server/types";
+import type { Numbers, TensorDetail } from "../../server/answers";
 import { go, hashOf, NOTHING, viewed } from "../../state/view";
 
 export function TensorPane() {
