@@ -3,16 +3,16 @@
 import "./index.css";
 import { render as put } from "preact";
 import { App } from "./page/app";
-import { startFocus } from "./state/chosen";
 import { listenToKeys } from "./page/keys";
-import { markKin } from "./parts/same_subject";
+import { followTitle } from "./page/window_title";
+import { markSameSubject } from "./parts/same_subject";
+import { startFocus } from "./state/chosen";
 import { startLanding } from "./state/landing";
 import { listen } from "./state/live";
-import { followTitle } from "./page/window_title";
-import { groups } from "./table/groups";
-import { rows } from "./table/rows";
 import { followTheme } from "./state/settings";
 import { followUrl } from "./state/view";
+import { groups } from "./table/groups";
+import { rows } from "./table/rows";
 
 export function render(): void {
   void styled().then(start);
@@ -28,7 +28,7 @@ function start(): void {
   groups.start();
   listenToKeys();
   listen();
-  markKin(document.body);
+  markSameSubject(document.body);
   put(<App />, document.body);
 }
 

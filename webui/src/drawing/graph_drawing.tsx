@@ -2,14 +2,14 @@
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { reveal } from "../parts/reveal";
 import { about } from "../parts/same_subject";
+import { isNarrow, useSize } from "../parts/size";
 import { place, textWidth, type Edge } from "./graph_layout";
 import { Minimap } from "./minimap";
-import { reveal } from "../parts/reveal";
 import { saveSvg } from "./save_picture";
-import { isNarrow, useSize } from "../parts/size";
 
-export interface Drawn {
+export interface DrawnNode {
   id: string;
   title: string;
   below?: string; // a second line
@@ -21,7 +21,7 @@ export interface Drawn {
   hint: string;
   href: string;
   onOpen: () => void;
-  is: string; // what it is about: see kin.ts
+  is: string; // what it is about: see same_subject.ts
 }
 
 const LONGEST = 26;
@@ -31,12 +31,12 @@ const EDGE = 24; // pixels of the box that tools take
 
 interface Props {
   name: string;
-  nodes: Drawn[];
+  nodes: DrawnNode[];
   edges: Edge[];
   isWhole?: boolean; // begins with all of it in sight; can be searched
 }
 
-export function Drawing({ name, nodes, edges, isWhole }: Props) {
+export function GraphDrawing({ name, nodes, edges, isWhole }: Props) {
   const svg = useRef<SVGSVGElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const size = useSize(box);
@@ -246,7 +246,7 @@ function drag(event: PointerEvent): void {
   element.addEventListener("click", clicked, true);
 }
 
-function widthOf(node: Drawn): number {
+function widthOf(node: DrawnNode): number {
   const first = textWidth(cut(node.title) + (node.mark ? ` ${node.mark}` : ""));
   return Math.max(first, node.below ? textWidth(cut(node.below)) * 0.88 : 0) + 18;
 }

@@ -2,11 +2,11 @@
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { colour, rgb, scheme } from "./colours";
-import { count, number } from "../parts/format";
 import { reveal } from "../parts/reveal";
-import { savePng } from "./save_picture";
 import { useSize } from "../parts/size";
+import { count, number } from "../words/format";
+import { colour, rgb, scheme } from "./colours";
+import { savePng } from "./save_picture";
 
 interface Props {
   values: ArrayLike<number>;

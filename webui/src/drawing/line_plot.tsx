@@ -1,11 +1,11 @@
 // Series over steps in; a line plot as SVG out. A step whose values were bad has a mark on the upper edge.
 
 import { useRef } from "preact/hooks";
+import { useSize } from "../parts/size";
+import { count, number } from "../words/format";
 import { logScale, scale } from "./axes";
 import { DASHES, SERIES } from "./colours";
-import { count, number } from "../parts/format";
 import { savePng, saveSvg } from "./save_picture";
-import { useSize } from "../parts/size";
 
 interface Point {
   step: number;

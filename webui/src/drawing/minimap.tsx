@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect } from "preact/hooks";
-import type { Drawn } from "./graph_drawing";
+import type { DrawnNode } from "./graph_drawing";
 import type { Placed } from "./graph_layout";
 
 const LARGEST = { width: 96, height: 72 };
@@ -11,7 +11,7 @@ const LARGEST = { width: 96, height: 72 };
 interface Props {
   box: RefObject<HTMLElement | null>;
   placed: Placed;
-  nodes: Drawn[];
+  nodes: DrawnNode[];
   zoom: number;
 }
 

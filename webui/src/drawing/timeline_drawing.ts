@@ -1,9 +1,9 @@
 // Steps, the loss and a range in; what the timeline's canvas shows of them out.
 
+import type { Points, TimelinePart } from "../server/answers";
+import { brief, count, fromWire, number } from "../words/format";
 import { logScale, scale } from "./axes";
 import { colour } from "./colours";
-import { brief, count, fromWire, number } from "../parts/format";
-import type { Points, TimelinePart } from "../server/answers";
 import type { Range } from "./step_range";
 
 export const LEFT = 52; // where the steps begin

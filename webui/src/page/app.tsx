@@ -1,29 +1,15 @@
-// The whole page: verdict on top, alerts and layers on the left, the run in the middle, what is chosen on the right.
+// Puts the whole page together: the verdict on top, below it all panes in their columns.
 
-import { AlertList } from "../panes/alerts";
+import { Empty, Failure } from "../parts/show";
 import { contact } from "../server/api";
-import { Console } from "../panes/shell";
-import { DiffPane } from "../panes/compare";
-import { Executions } from "../panes/executions";
 import { traces } from "../state/chosen";
-import { GradientFlow } from "../panes/gradients";
-import { Help } from "./help";
-import { HistoryPlot } from "../panes/history";
-import { opened } from "./keys";
-import { Layers } from "../panes/layers";
-import { LineagePane } from "../panes/lineage";
-import { Palette } from "./palette";
-import { Empty, Failure, Pane, Splitter } from "../parts/pane";
-import { sizes } from "../state/settings";
-import { FileChoice, Source } from "../panes/source";
-import { StackTrace } from "../panes/stack";
-import { Structure } from "../panes/structure";
-import { TensorTable } from "../panes/tensors";
-import { TensorPane } from "../panes/tensor/tensor";
-import { Steps } from "../panes/steps";
-import { Top } from "./top_bar";
+import { viewed } from "../state/view";
 import { VerdictBar } from "../verdict/verdict_bar";
-import { go, viewed } from "../state/view";
+import { Help } from "./help";
+import { opened } from "./keys";
+import { Columns } from "./layout";
+import { Palette } from "./palette";
+import { Top } from "./top_bar";
 
 export function App() {
   const list = traces.value;
@@ -43,7 +29,10 @@ export function App() {
       ) : entry?.is_starting ? (
         <Starting />
       ) : (
-        <Panes />
+        <>
+          <VerdictBar />
+          <Columns />
+        </>
       )}
       {opened.value === "help" && <Help />}
       {opened.value === "palette" && <Palette />}
@@ -118,90 +107,5 @@ function Unreadable({ reason }: { reason: string }) {
       <p>{reason}</p>
       <p>Choose another above.</p>
     </Empty>
-  );
-}
-
-function width(id: string, start: number) {
-  return { flex: `${sizes.value[id] ?? start} 1 0` };
-}
-
-function Panes() {
-  return (
-    <>
-      <VerdictBar />
-      <main class="columns">
-        <div class="column" data-pane="left" style={width("left", 240)}>
-          <AlertList />
-          <Splitter before="alerts" after="layers" />
-          <Layers />
-        </div>
-        <Splitter before="left" after="middle" isUpright />
-        <div class="column" data-pane="middle" style={width("middle", 725)}>
-          <Steps />
-          <Executions />
-          <TensorTable />
-          <Splitter before="tensors" after="centre" />
-          <Centre />
-        </div>
-        <Splitter before="middle" after="right" isUpright />
-        <div class="column" data-pane="right" style={width("right", 345)}>
-          <StackTrace />
-          <Splitter before="stack" after="structure" />
-          <Structure />
-          <Splitter before="structure" after="side" />
-          <Side />
-        </div>
-      </main>
-    </>
-  );
-}
-
-const CENTRE = [
-  { id: "source", title: "Source" },
-  { id: "gradients", title: "Gradients" },
-  { id: "diff", title: "Compare" },
-  { id: "shell", title: "Shell" },
-];
-const SIDE = [
-  { id: "tensor", title: "Tensor" },
-  { id: "history", title: "History" },
-  { id: "lineage", title: "Lineage" },
-];
-
-function Centre() {
-  const tab = viewed.centre.value;
-  return (
-    <Pane
-      id="centre"
-      title="Source, gradients, comparison, shell"
-      tabs={CENTRE}
-      tab={tab}
-      onTab={(id) => go({ centre: id }, true)}
-      weight={3}
-      actions={tab === "source" ? <FileChoice /> : null}
-    >
-      {tab === "source" && <Source />}
-      {tab === "gradients" && <GradientFlow />}
-      {tab === "diff" && <DiffPane />}
-      {tab === "shell" && <Console />}
-    </Pane>
-  );
-}
-
-function Side() {
-  const tab = viewed.side.value;
-  return (
-    <Pane
-      id="side"
-      title="Tensor, history, lineage"
-      tabs={SIDE}
-      tab={tab}
-      onTab={(id) => go({ side: id }, true)}
-      weight={3}
-    >
-      {tab === "tensor" && <TensorPane />}
-      {tab === "history" && <HistoryPlot />}
-      {tab === "lineage" && <LineagePane />}
-    </Pane>
   );
 }

@@ -1,9 +1,10 @@
 // Key presses in; what the page does out. The help sheet lists the same table.
 
 import { signal } from "@preact/signals";
-import { go, view } from "../state/view";
+import { BOXES, PANES } from "../panes/registry";
 import { nextTheme } from "../state/settings";
 import { stepBy } from "../state/stepping";
+import { go, view } from "../state/view";
 
 export const opened = signal<"" | "help" | "palette">("");
 
@@ -13,11 +14,9 @@ interface Key {
   act: () => void;
 }
 
-const PANES = ["alerts", "layers", "steps", "executions", "tensors", "centre", "stack", "structure", "side"];
-
 /** To the next or the previous pane, in the order of the page. */
 function focusPane(by: number): void {
-  const panes = PANES.map((id) => document.getElementById(`pane-${id}`)).filter((pane) => pane !== null);
+  const panes = BOXES.map(({ id }) => document.getElementById(`pane-${id}`)).filter((pane) => pane !== null);
   const at = panes.findIndex((pane) => pane.contains(document.activeElement));
   focusInto(panes[(at + by + panes.length) % panes.length] ?? null);
 }
@@ -55,9 +54,9 @@ export const KEYS: Key[] = [
   { keys: ["g"], meaning: "go to an event in the tensor table", act: () => document.getElementById("go-to-event")?.focus() },
   { keys: ["n"], meaning: "go to the next pane", act: () => focusPane(1) },
   { keys: ["p"], meaning: "go to the previous pane", act: () => focusPane(-1) },
-  ...PANES.map((id, at) => ({
+  ...BOXES.slice(0, 9).map(({ id, word }, at) => ({
     keys: [String(at + 1)],
-    meaning: `go to the pane ${{ centre: "source, gradients, comparison or shell", side: "tensor, history or lineage", structure: "graph", tensors: "graph executions" }[id] ?? id}`,
+    meaning: `go to the pane ${word}`,
     act: () => focusInto(document.getElementById(`pane-${id}`)),
   })),
   { keys: ["f"], meaning: "fill the window with this pane; again for all panes", act: fill },
@@ -66,13 +65,11 @@ export const KEYS: Key[] = [
 ];
 
 /** Keys that a list, a plot or a picture has while it holds the focus. */
-export const LOCAL_KEYS = [
-  ["tensors", "↑ ↓ PageUp PageDown Home End move, Enter chooses; → ← unfold and fold a group"],
-  ["steps", "← → choose a step; w s zoom, a d move, Home shows all"],
-  ["executions", "← → choose, Enter shows"],
+export const LOCAL_KEYS: [string, string][] = [
+  ...PANES.flatMap(({ word, keys }): [string, string][] => (keys ? [[word, keys]] : [])),
   ["borders between panes", "arrow keys resize"],
   ["tabs", "← →"],
-] as const;
+];
 
 function isTyping(target: EventTarget | null): boolean {
   const element = target instanceof HTMLElement ? target : null;

@@ -2,13 +2,14 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { getJson, ofTrace } from "../server/api";
+import { isInTabs, PANES, whereIs } from "../panes/registry";
 import { runLine } from "../panes/shell";
+import { getJson, ofTrace } from "../server/api";
 import { goStep, steps, traces } from "../state/chosen";
-import { count, fileName } from "../parts/format";
-import { KEYS, opened } from "./keys";
-import { match } from "./matching";
 import { go, NOTHING, START, view, viewed } from "../state/view";
+import { count, fileName } from "../words/format";
+import { match } from "../words/matching";
+import { KEYS, opened } from "./keys";
 
 interface Item {
   kind: string;
@@ -32,20 +33,8 @@ function fixedItems(): Item[] {
   const items: Item[] = [];
   for (const key of KEYS.filter((one) => !one.meaning.startsWith("search")))
     items.push({ kind: "do", title: key.meaning, hint: key.keys.join(" "), act: key.act });
-  for (const [centre, title] of [
-    ["source", "source"],
-    ["gradients", "gradient flow"],
-    ["diff", "compare two runs"],
-    ["shell", "shell"],
-  ] as const)
-    items.push({ kind: "show", title, hint: "in the middle", act: () => go({ centre }) });
-  for (const [side, title] of [
-    ["tensor", "tensor"],
-    ["history", "history plot"],
-    ["lineage", "where did this come from?"],
-  ] as const)
-    items.push({ kind: "show", title, hint: "on the right", act: () => go({ side }) });
-  items.push({ kind: "show", title: "the whole graph", hint: "as scopes", act: () => go({ structure: "whole" }) });
+  for (const { id, place, found } of PANES.filter(isInTabs))
+    items.push({ kind: "show", title: found, hint: whereIs(place), act: () => go({ [place]: id }) });
   for (const [line, hint] of COMMANDS) items.push({ kind: "shell", title: line, hint, act: () => void runLine(line) });
   for (const one of traces.value.data ?? [])
     items.push({

@@ -1,13 +1,13 @@
 // The bar on top: which trace, which process, which step; search, light or dark, help.
 
+import { scheme } from "../drawing/colours";
 import { overview, timeline, traces } from "../state/chosen";
-import { bytes, count } from "../parts/format";
-import { opened } from "./keys";
 import { processName } from "../state/moments";
 import { nextTheme } from "../state/settings";
-import { scheme } from "../drawing/colours";
 import { chooseMoment, moments, stepBy } from "../state/stepping";
 import { go, NOTHING, START, viewed, type View } from "../state/view";
+import { bytes, count } from "../words/format";
+import { opened } from "./keys";
 
 export function Top() {
   const { data } = overview.value;

@@ -1,15 +1,26 @@
 // Alerts of all kinds, counted; a click leads to the first one. What did no harm is listed apart.
 
 import { useEffect } from "preact/hooks";
+import { PaneBox } from "../parts/pane_box";
+import { about, ofOp } from "../parts/same_subject";
+import { Show } from "../parts/show";
+import type { AlertRow, HealthAlert } from "../server/answers";
 import { fileOfTrace } from "../server/api";
 import { alerted, inTrace, process, verdict } from "../state/chosen";
-import { count, fileName, inWords } from "../parts/format";
-import { about, ofOp } from "../parts/same_subject";
 import { useLoad } from "../state/load";
 import { processName, when } from "../state/moments";
-import { Pane, Show } from "../parts/pane";
-import type { AlertRow, HealthAlert } from "../server/answers";
 import { go, hashOf, NOTHING, view, viewed, type View } from "../state/view";
+import { count, fileName, inWords } from "../words/format";
+import type { PaneInColumn } from "./about";
+
+export const alertsPane: PaneInColumn = {
+  id: "alerts",
+  title: "Alerts",
+  word: "alerts",
+  place: "left",
+  weight: 2,
+  shows: Alerts,
+};
 
 const KINDS: Record<string, { title: string; mark: string; look: string; hint: string }> = {
   bad_values: { title: "NaN/∞", mark: "●", look: "bad", hint: "tensors that hold NaN or infinity" },
@@ -53,7 +64,7 @@ function toAlert(row: AlertRow): Partial<View> {
   };
 }
 
-export function AlertList() {
+function Alerts() {
   const chosen = viewed.alert.value;
   const loaded = useLoad(
     () =>
@@ -80,11 +91,9 @@ export function AlertList() {
   };
   const rows = loaded.data?.rows.filter((row) => chosen || row.benign === null) ?? [];
   return (
-    <Pane
-      id="alerts"
-      title="Alerts"
+    <PaneBox
+      box={alertsPane}
       count={loaded.data ? count(harmful) : ""}
-      weight={2}
       actions={
         <>
           {chosen && <button title="List alerts of all kinds again" onClick={() => go({ alert: "" })}>all</button>}
@@ -148,7 +157,7 @@ export function AlertList() {
           </>
         )}
       </Show>
-    </Pane>
+    </PaneBox>
   );
 }
 

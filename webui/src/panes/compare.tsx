@@ -1,13 +1,23 @@
 // Two runs side by side: the first tensor where they part, with its numbers in both.
 
-import { inTrace, traces } from "../state/chosen";
-import { count, fileName, fromWire, number, plural, shape } from "../parts/format";
-import { useLoad } from "../state/load";
-import { Show } from "../parts/pane";
+import { Show } from "../parts/show";
 import type { Diff, DiffSide } from "../server/answers";
+import { inTrace, traces } from "../state/chosen";
+import { useLoad } from "../state/load";
 import { go, hashOf, NOTHING, START, viewed, type View } from "../state/view";
+import { count, fileName, fromWire, number, plural, shape } from "../words/format";
+import type { PaneInTabs } from "./about";
 
-export function DiffPane() {
+export const comparePane: PaneInTabs = {
+  id: "diff",
+  title: "Compare",
+  word: "comparison",
+  found: "compare two runs",
+  place: "centre",
+  shows: Comparison,
+};
+
+function Comparison() {
   const others = (traces.value.data ?? []).filter((one) => one.id !== viewed.trace.value && !one.error);
   const loaded = useLoad(() => viewed.other.value && inTrace("diff", { other: viewed.other.value }));
   return (

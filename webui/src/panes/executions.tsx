@@ -2,22 +2,34 @@
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { fileOfTrace } from "../server/api";
-import { chosenExecution, inTrace, isJudged } from "../state/chosen";
-import { count, fileName, plural } from "../parts/format";
+import { PaneBox } from "../parts/pane_box";
 import { about, ofCall, ofOp, ofPlace } from "../parts/same_subject";
-import { useLoad } from "../state/load";
-import { hasRuns, onlyRuns, runOf, when } from "../state/moments";
-import { Pane, Show } from "../parts/pane";
+import { Show } from "../parts/show";
 import { useSize } from "../parts/size";
 import type { Execution } from "../server/answers";
+import { fileOfTrace } from "../server/api";
+import { chosenExecution, inTrace, isJudged } from "../state/chosen";
+import { useLoad } from "../state/load";
+import { hasRuns, onlyRuns, runOf, when } from "../state/moments";
 import { go, NOTHING, viewed } from "../state/view";
+import { count, fileName, plural } from "../words/format";
+import type { PaneInColumn } from "./about";
+
+export const executionsPane: PaneInColumn = {
+  id: "executions",
+  title: "Python executions",
+  word: "executions",
+  keys: "← → choose, Enter shows",
+  place: "middle",
+  height: "70px",
+  shows: Executions,
+};
 
 const BOX = 20;
 const RUN = 36; // wide enough for a number
 const MOST = 5000;
 
-export function Executions() {
+function Executions() {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box, { width: 600, height: 40 });
   const first = useSignal(0);
@@ -78,11 +90,10 @@ export function Executions() {
   const numberAt = (at: number) => runOf(executions[at]?.execution ?? null) ?? first.value + at;
   const shown = loaded.data ? `${count(numberAt(0))}–${count(numberAt(executions.length - 1))} of ${count(total)}` : "";
   return (
-    <Pane
-      id="executions"
-      title={hasRuns.value ? "Session runs" : "Python executions"}
+    <PaneBox
+      box={executionsPane}
+      title={hasRuns.value ? "Session runs" : executionsPane.title}
       count={total ? shown : ""}
-      fixed="70px"
       actions={
         <>
           <a
@@ -150,7 +161,7 @@ export function Executions() {
           )}
         </Show>
       </div>
-    </Pane>
+    </PaneBox>
   );
 }
 

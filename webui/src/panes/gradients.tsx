@@ -4,20 +4,30 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { prepare } from "../drawing/canvas";
 import { between, colour, scheme } from "../drawing/colours";
-import { goStep, inTrace, isJudged } from "../state/chosen";
-import { count, number, plural } from "../parts/format";
-import { useLoad } from "../state/load";
-import { Show } from "../parts/pane";
 import { savePng } from "../drawing/save_picture";
+import { Show } from "../parts/show";
 import { useSize } from "../parts/size";
 import type { CurveOfSteps } from "../server/answers";
+import { goStep, inTrace, isJudged } from "../state/chosen";
+import { useLoad } from "../state/load";
 import { viewed } from "../state/view";
+import { count, number, plural } from "../words/format";
+import type { PaneInTabs } from "./about";
+
+export const gradientsPane: PaneInTabs = {
+  id: "gradients",
+  title: "Gradients",
+  word: "gradients",
+  found: "gradient flow",
+  place: "centre",
+  shows: GradientFlow,
+};
 
 const ROW = 18;
 const LEFT = 150;
 const PADDING = 16; // of the box, on both sides together
 
-export function GradientFlow() {
+function GradientFlow() {
   const what = useSignal<"layers" | "weights">("layers");
   const loaded = useLoad(() => inTrace("gradients", { process: viewed.process.value }), () => isJudged.value);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -43,14 +53,14 @@ export function GradientFlow() {
                 <code>tf.GradientTape</code>, <code>model.fit</code> or <code>tf.gradients</code>.
               </div>
             );
-          return <HeatMap canvas={canvas} curves={curves} every={data.steps_per_point} />;
+          return <NormsByStep canvas={canvas} curves={curves} every={data.steps_per_point} />;
         }}
       </Show>
     </div>
   );
 }
 
-function HeatMap({
+function NormsByStep({
   canvas,
   curves,
   every,

@@ -1,12 +1,22 @@
 // The history of the chosen tensor over the steps; others can be laid over it.
 
-import { chosenOp, chosenSlot, goStep, inTrace, process } from "../state/chosen";
-import { fromWire } from "../parts/format";
-import { useLoad } from "../state/load";
-import { Show } from "../parts/pane";
 import { Plot, type Curve } from "../drawing/line_plot";
+import { Show } from "../parts/show";
 import type { Points } from "../server/answers";
+import { chosenOp, chosenSlot, goStep, inTrace, process } from "../state/chosen";
+import { useLoad } from "../state/load";
 import { go, viewed } from "../state/view";
+import { fromWire } from "../words/format";
+import type { PaneInTabs } from "./about";
+
+export const historyPane: PaneInTabs = {
+  id: "history",
+  title: "History",
+  word: "history",
+  found: "history plot",
+  place: "side",
+  shows: HistoryPlot,
+};
 
 const NUMBERS = ["mean", "min", "max", "std", "nan", "zero"] as const;
 type Name = (typeof NUMBERS)[number];
@@ -20,7 +30,7 @@ function chosenOutput(): string {
   return chosenOp.value === null ? "" : `${process.value}:${chosenOp.value}:${chosenSlot.value}`;
 }
 
-export function HistoryPlot() {
+function HistoryPlot() {
   const shown = NUMBERS.find((name) => name === viewed.statistic.value) ?? "mean";
   const isLog = viewed.log.value;
   const outputs = plottedOutputs(chosenOutput(), viewed.plotted.value);

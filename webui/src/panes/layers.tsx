@@ -2,20 +2,31 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { chosenOp, inTrace, isJudged, op } from "../state/chosen";
-import { count, fromWire, number, plural } from "../parts/format";
+import { PaneBox } from "../parts/pane_box";
 import { about, ofScope } from "../parts/same_subject";
-import { useLoad } from "../state/load";
-import { Pane, Show } from "../parts/pane";
+import { Show } from "../parts/show";
 import type { CurveOfSteps, Layer } from "../server/answers";
+import { chosenOp, inTrace, isJudged, op } from "../state/chosen";
+import { useLoad } from "../state/load";
 import { go, NOTHING, viewed } from "../state/view";
+import { count, fromWire, number, plural } from "../words/format";
+import type { PaneInColumn } from "./about";
 
-export function Layers() {
+export const layersPane: PaneInColumn = {
+  id: "layers",
+  title: "Layers",
+  word: "layers",
+  place: "left",
+  weight: 2,
+  shows: Layers,
+};
+
+function Layers() {
   const loaded = useLoad(() => inTrace("layers", { process: viewed.process.value }), () => isJudged.value);
   const gradients = useLoad(() => inTrace("gradients", { process: viewed.process.value }), () => isJudged.value);
   const curves = gradients.data?.layers ?? [];
   return (
-    <Pane id="layers" title="Layers" count={loaded.data ? count(loaded.data.layers.length) : ""} weight={2}>
+    <PaneBox box={layersPane} count={loaded.data ? count(loaded.data.layers.length) : ""}>
       <Show loaded={loaded} empty="The layers of the model appear here.">
         {(data) =>
           data.layers.length ? (
@@ -28,7 +39,7 @@ export function Layers() {
           )
         }
       </Show>
-    </Pane>
+    </PaneBox>
   );
 }
 

@@ -1,14 +1,24 @@
 // "Where did this come from?": the way of a value, op by op, back to where it began. Each stop is a link.
 
-import { count, fileName, fromWire, number } from "../parts/format";
-import { harmlessOps, inTrace } from "../state/chosen";
 import { about, ofOp, ofPlace } from "../parts/same_subject";
+import { Show } from "../parts/show";
+import { harmlessOps, inTrace } from "../state/chosen";
 import { useLoad } from "../state/load";
 import { when } from "../state/moments";
-import { Show } from "../parts/pane";
 import { go, hashOf, NOTHING, viewed, type View } from "../state/view";
+import { count, fileName, fromWire, number } from "../words/format";
+import type { PaneInTabs } from "./about";
 
-export function LineagePane() {
+export const lineagePane: PaneInTabs = {
+  id: "lineage",
+  title: "Lineage",
+  word: "lineage",
+  found: "where did this come from?",
+  place: "side",
+  shows: LineageOfTensor,
+};
+
+function LineageOfTensor() {
   const loaded = useLoad(() =>
     viewed.seq.value === null ? "" : inTrace("lineage", { process: viewed.process.value, seq: viewed.seq.value }),
   );

@@ -2,11 +2,21 @@
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import type { ShellAnswer, Span } from "../server/answers";
 import { ofTrace, postJson } from "../server/api";
 import { overview } from "../state/chosen";
 import { asApiError } from "../state/load";
-import type { ShellAnswer, Span } from "../server/answers";
 import { go, view, viewed } from "../state/view";
+import type { PaneInTabs } from "./about";
+
+export const shellPane: PaneInTabs = {
+  id: "shell",
+  title: "Shell",
+  word: "shell",
+  found: "shell",
+  place: "centre",
+  shows: Console,
+};
 
 interface Said {
   line: string;
@@ -46,7 +56,7 @@ export async function runLine(line: string): Promise<void> {
   said.value = said.value.map((one) => (one === entry ? done : one));
 }
 
-export function Console() {
+function Console() {
   const box = useRef<HTMLDivElement>(null);
   const entries = said.value;
   useLayoutEffect(() => {

@@ -1,16 +1,27 @@
 // The source as it was when it ran. A line shows how many ops it made and whether they are well; a click lists them.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { inTrace, isJudged, place } from "../state/chosen";
-import { count, fileName, plural } from "../parts/format";
-import { about, ofOp, ofPlace } from "../parts/same_subject";
-import { useLoad } from "../state/load";
-import { Show } from "../parts/pane";
 import { reveal } from "../parts/reveal";
+import { about, ofOp, ofPlace } from "../parts/same_subject";
+import { Show } from "../parts/show";
 import type { SourceLine, SourceText } from "../server/answers";
+import { inTrace, isJudged, place } from "../state/chosen";
+import { useLoad } from "../state/load";
 import { go, NOTHING, viewed } from "../state/view";
+import { count, fileName, plural } from "../words/format";
+import type { PaneInTabs } from "./about";
 
-export function FileChoice() {
+export const sourcePane: PaneInTabs = {
+  id: "source",
+  title: "Source",
+  word: "source",
+  found: "source",
+  place: "centre",
+  shows: Source,
+  actions: FileChoice,
+};
+
+function FileChoice() {
   const loaded = useLoad(() => inTrace("sources", { process: viewed.process.value }));
   const files = loaded.data?.files ?? [];
   const mine = files.filter((one) => one.is_user);
@@ -40,7 +51,7 @@ export function FileChoice() {
   );
 }
 
-export function Source() {
+function Source() {
   const loaded = useLoad(
     () => place.value.file && inTrace("source", { process: viewed.process.value, file: place.value.file }),
     () => isJudged.value,

@@ -1,12 +1,23 @@
 // The stack of what is chosen: the user's frames first to the eye, library frames folded into one line.
 
-import { execution, op, place, stack, tensor } from "../state/chosen";
-import { count, fileName } from "../parts/format";
+import { PaneBox } from "../parts/pane_box";
 import { about, ofPlace } from "../parts/same_subject";
-import { Empty, Pane } from "../parts/pane";
-import { showsLibraries } from "../state/settings";
+import { Empty } from "../parts/show";
 import type { Frame } from "../server/answers";
+import { execution, op, place, stack, tensor } from "../state/chosen";
+import { showsLibraries } from "../state/settings";
 import { go, hashOf, viewed } from "../state/view";
+import { count, fileName } from "../words/format";
+import type { PaneInColumn } from "./about";
+
+export const stackPane: PaneInColumn = {
+  id: "stack",
+  title: "Stack trace",
+  word: "stack",
+  place: "right",
+  weight: 2,
+  shows: StackTrace,
+};
 
 type Part = { frame: Frame } | { hidden: Frame[] };
 
@@ -22,18 +33,16 @@ function foldLibraries(frames: readonly Frame[]): Part[] {
   return parts;
 }
 
-export function StackTrace() {
+function StackTrace() {
   const frames = stack.value;
   const users = frames.filter((frame) => frame.is_user).length;
   const shows = showsLibraries.value;
   const parts: Part[] = shows ? frames.map((frame) => ({ frame })) : foldLibraries(frames);
   const isNothing = viewed.seq.value === null && viewed.op.value === null && viewed.execution.value === null;
   return (
-    <Pane
-      id="stack"
-      title="Stack trace"
+    <PaneBox
+      box={stackPane}
       count={frames.length ? `${count(users)} of yours` : ""}
-      weight={2}
       actions={
         frames.length > users ? (
           <button aria-pressed={shows} onClick={() => (showsLibraries.value = !shows)}>
@@ -69,7 +78,7 @@ export function StackTrace() {
           ))}
         </ol>
       )}
-    </Pane>
+    </PaneBox>
   );
 }
 

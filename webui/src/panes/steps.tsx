@@ -4,21 +4,33 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { prepare } from "../drawing/canvas";
 import { scheme } from "../drawing/colours";
+import { savePng } from "../drawing/save_picture";
+import { isWhole, moved, zoomed, type Range } from "../drawing/step_range";
+import { BAND, drawBoxes, drawChosen, drawLoss, drawMap, drawSteps, LEFT, lossAt, MAP, suitableScale } from "../drawing/timeline_drawing";
+import { PaneBox } from "../parts/pane_box";
+import { Show } from "../parts/show";
+import { isNarrow, useSize } from "../parts/size";
+import type { Points, Timeline, TimelinePart } from "../server/answers";
 import { goStep, inTrace, PARTS, told, steps, timeline } from "../state/chosen";
-import { count, number, seconds } from "../parts/format";
 import { useLoad } from "../state/load";
 import { onlyRuns } from "../state/moments";
-import { Pane, Show } from "../parts/pane";
-import { savePng } from "../drawing/save_picture";
-import { isNarrow, useSize } from "../parts/size";
-import { BAND, drawBoxes, drawChosen, drawLoss, drawMap, drawSteps, LEFT, lossAt, MAP, suitableScale } from "../drawing/timeline_drawing";
-import type { Points, Timeline, TimelinePart } from "../server/answers";
 import { go, view, viewed } from "../state/view";
-import { isWhole, moved, zoomed, type Range } from "../drawing/step_range";
+import { count, number, seconds } from "../words/format";
+import type { PaneInColumn } from "./about";
+
+export const stepsPane: PaneInColumn = {
+  id: "steps",
+  title: "Steps",
+  word: "steps",
+  keys: "← → choose a step; w s zoom, a d move, Home shows all",
+  place: "middle",
+  height: "132px",
+  shows: Steps,
+};
 
 const RIGHT = 8;
 
-export function Steps() {
+function Steps() {
   const whole: Range = steps.value ?? { first: 0, last: 0 };
   const range: Range = { first: viewed.from.value ?? whole.first, last: viewed.to.value ?? whole.last };
   const loaded = useLoad(
@@ -47,15 +59,13 @@ export function Steps() {
     go(isWhole(next, whole) ? { from: null, to: null } : { from: next.first, to: next.last }, true);
   const isZoomed = !isWhole(range, whole);
   return (
-    <Pane
-      id="steps"
-      title="Steps"
+    <PaneBox
+      box={stepsPane}
       count={
         steps.value && !onlyRuns.value
           ? `${count(steps.value.count)}${isZoomed ? ` · ${count(range.first)}–${count(range.last)} shown` : ""}`
           : ""
       }
-      fixed="132px"
       actions={
         <>
           {loss && (
@@ -90,7 +100,7 @@ export function Steps() {
               are below; choose one there or above.
             </div>
           ) : data.parts.length ? (
-            <Drawing
+            <StepsPicture
               canvas={canvas}
               data={data}
               all={all.data ?? data}
@@ -108,11 +118,11 @@ export function Steps() {
           )
         }
       </Show>
-    </Pane>
+    </PaneBox>
   );
 }
 
-interface DrawingProps {
+interface PictureProps {
   canvas: { current: HTMLCanvasElement | null };
   data: Timeline;
   all: Timeline;
@@ -123,7 +133,7 @@ interface DrawingProps {
   show: (range: Range) => void;
 }
 
-function Drawing({ canvas, data, all, loss, isAwaited, range, whole, show }: DrawingProps) {
+function StepsPicture({ canvas, data, all, loss, isAwaited, range, whole, show }: PictureProps) {
   const box = useRef<HTMLDivElement>(null);
   const size = useSize(box, { width: 600, height: 110 });
   const hovered = useSignal<TimelinePart | null>(null);

@@ -2,16 +2,28 @@
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { count, fileName } from "../parts/format";
+import { PaneBox } from "../parts/pane_box";
+import { Failure } from "../parts/show";
+import { hasRuns, onlyRuns, runOf } from "../state/moments";
+import { go, view, viewed } from "../state/view";
 import { Grid } from "../table/grid";
-import { Failure, Pane } from "../parts/pane";
 import { groupsAddress } from "../table/groups";
 import { isGrouped, lineError, unlisted } from "../table/lines";
-import { hasRuns, onlyRuns, runOf } from "../state/moments";
 import { exportAddress, rows } from "../table/rows";
-import { go, view, viewed } from "../state/view";
+import { count, fileName } from "../words/format";
+import type { PaneInColumn } from "./about";
 
-export function TensorTable() {
+export const tensorsPane: PaneInColumn = {
+  id: "tensors",
+  title: "Graph executions",
+  word: "graph executions",
+  keys: "↑ ↓ PageUp PageDown Home End move, Enter chooses; → ← unfold and fold a group",
+  place: "middle",
+  weight: 5,
+  shows: Tensors,
+};
+
+function Tensors() {
   const total = rows.total.value;
   const isFiltered =
     !!viewed.where.value.trim() ||
@@ -19,11 +31,9 @@ export function TensorTable() {
     viewed.within.value !== null ||
     (viewed.only.value && viewed.step.value !== null);
   return (
-    <Pane
-      id="tensors"
-      title="Graph executions"
+    <PaneBox
+      box={tensorsPane}
       count={rows.isAnother.value ? "searching …" : `${count(total)} ${isFiltered ? "found" : "tensors"}`}
-      weight={5}
       actions={<Actions />}
     >
       <div class="table-pane">
@@ -41,7 +51,7 @@ export function TensorTable() {
         )}
         <Grid />
       </div>
-    </Pane>
+    </PaneBox>
   );
 }
 

@@ -1,6 +1,6 @@
 // What an element of the page is about in; marks on what is about the same in other sections, while one is pointed at.
 
-const MARK = "data-kin";
+const MARK = "data-same";
 const MOST = 400; // things that one element is about
 
 export const ofOp = (op: number) => `op:${op}`;
@@ -39,13 +39,13 @@ function sectionOf(element: Element): Element | null {
 }
 
 /** It is the same, or what the other belongs to, or belongs to the other. */
-function isKin(element: Element, { is, all, section }: Subject): boolean {
+function isSame(element: Element, { is, all, section }: Subject): boolean {
   if (sectionOf(element) === section) return false;
   return words(element, "data-is").some((one) => all.has(one)) || words(element, "data-of").some((one) => is.has(one));
 }
 
 /** Begins to mark; gives a function that ends that. */
-export function markKin(root: HTMLElement): () => void {
+export function markSameSubject(root: HTMLElement): () => void {
   let pointed: Element | null = null;
   let marked: Element[] = [];
   let waiting = 0;
@@ -53,7 +53,7 @@ export function markKin(root: HTMLElement): () => void {
     waiting = 0;
     for (const element of marked) element.removeAttribute(MARK);
     const wanted = pointed?.isConnected ? subject(pointed) : null;
-    marked = wanted ? [...root.querySelectorAll("[data-is]")].filter((element) => isKin(element, wanted)) : [];
+    marked = wanted ? [...root.querySelectorAll("[data-is]")].filter((element) => isSame(element, wanted)) : [];
     for (const element of marked) element.setAttribute(MARK, "");
   };
   const later = () => (waiting ||= requestAnimationFrame(mark));

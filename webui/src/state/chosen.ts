@@ -1,10 +1,10 @@
 // What the page's panes share: the trace's overview and verdict, and what is known of the chosen tensor, op, call and line.
 
 import { computed, effect, signal } from "@preact/signals";
+import type { Frame } from "../server/answers";
 import { address, getJson, ofTrace, type Needed, type OfTrace, type Query } from "../server/api";
 import { listed } from "./live";
 import { load } from "./load";
-import type { Frame } from "../server/answers";
 import { go, view, viewed } from "./view";
 
 export const PARTS = 300; // of the steps that a timeline shows at most

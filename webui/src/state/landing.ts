@@ -1,8 +1,8 @@
 // A verdict in; what is chosen on the page when nobody has chosen anything yet out: the place where it began.
 
 import { effect } from "@preact/signals";
-import { isJudged, overview, verdict } from "./chosen";
 import type { HealthAlert, Origin } from "../server/answers";
+import { isJudged, overview, verdict } from "./chosen";
 import { go, NOTHING, START, view, type View } from "./view";
 
 /** Where bad values began, in all panes. */

@@ -1,8 +1,8 @@
 // Executions, steps and processes in; the words that people know them by out: the runs of a Session, or training steps.
 
 import { computed } from "@preact/signals";
+import { count } from "../words/format";
 import { overview, steps } from "./chosen";
-import { count } from "../parts/format";
 
 const moments = computed(() => overview.value.data?.moments);
 

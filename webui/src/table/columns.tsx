@@ -2,12 +2,12 @@
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import type { AnyNumber, Group } from "../server/answers";
 import { numberAt, textAt, type Page } from "../server/column_page";
-import { brief, count, fromWire, shape } from "../parts/format";
 import { steps } from "../state/chosen";
 import { hasRuns, onlyRuns, runOf } from "../state/moments";
-import type { AnyNumber, Group } from "../server/answers";
 import { view } from "../state/view";
+import { brief, count, fromWire, shape } from "../words/format";
 
 export interface TableColumn {
   title: string;

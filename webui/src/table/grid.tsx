@@ -2,17 +2,17 @@
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { useSize } from "../parts/size";
 import { numberAt } from "../server/column_page";
-import { count } from "../parts/format";
+import { go, viewed } from "../state/view";
+import { count } from "../words/format";
+import { columnsFor, letters, noteLetters, shapeText } from "./columns";
 import { chosen, GroupRow, Row } from "./grid_rows";
 import { groups, openKeys, toggleGroup } from "./groups";
 import { isAnother, isGrouped, lineAt, lineCount, lineOfEvent, unlisted, wantLines } from "./lines";
 import { rows } from "./rows";
 import { Scrollbar } from "./scrollbar";
 import { clampTop, topToShow, wheelRows, type Track } from "./scroller";
-import { useSize } from "../parts/size";
-import { columnsFor, letters, noteLetters, shapeText } from "./columns";
-import { go, viewed } from "../state/view";
 
 const ROW = 22;
 const DIGIT = 7; // pixels

@@ -1,14 +1,14 @@
 // The lines of the table of tensors: a tensor with its numbers, a group with those of all its rows.
 
+import { about, ofCall, ofOp, scopesOf } from "../parts/same_subject";
+import type { Group } from "../server/answers";
 import { numberAt, textAt, type Page } from "../server/column_page";
 import { harmlessOps, relatedSeqs } from "../state/chosen";
-import { count, plural } from "../parts/format";
-import { openKeys } from "./groups";
-import { about, ofCall, ofOp, scopesOf } from "../parts/same_subject";
-import { isGrouped, type Line } from "./lines";
-import type { Group } from "../server/answers";
-import { tensorName, type TableColumn } from "./columns";
 import { hashOf, NOTHING, view, viewed, type View } from "../state/view";
+import { count, plural } from "../words/format";
+import { tensorName, type TableColumn } from "./columns";
+import { openKeys } from "./groups";
+import { isGrouped, type Line } from "./lines";
 
 /** What choosing a row changes. */
 export function chosen({ page, row }: { page: Page; row: number }): Partial<View> {

@@ -1,15 +1,15 @@
 // What the table is grouped by in; groups, and the rows of those that are unfolded, fetched as they come into sight, out.
 
 import { batch, computed, effect, signal } from "@preact/signals";
+import type { Group, Groups } from "../server/answers";
 import { getJson, ofTrace, type ApiError, type Query } from "../server/api";
 import { isJudged } from "../state/chosen";
-import { lineCount, lineOf, placeAt, type Unfolded } from "./grouping";
 import { grown } from "../state/live";
 import { asApiError } from "../state/load";
-import type { Group, Groups } from "../server/answers";
+import { go, view, viewed } from "../state/view";
+import { lineCount, lineOf, placeAt, type Unfolded } from "./grouping";
 import { listing, narrowed, Rows } from "./rows";
 import { pagesOf } from "./scroller";
-import { go, view, viewed } from "../state/view";
 
 const PAGE = 100;
 const TRIES = 3;

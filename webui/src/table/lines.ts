@@ -1,11 +1,11 @@
 // The lines of the table, plain or grouped: what the grid draws, scrolls and asks for, whichever it is.
 
 import { computed, signal } from "@preact/signals";
-import type { Page } from "../server/column_page";
-import { groups } from "./groups";
 import type { Group } from "../server/answers";
-import { rows } from "./rows";
+import type { Page } from "../server/column_page";
 import { viewed } from "../state/view";
+import { groups } from "./groups";
+import { rows } from "./rows";
 
 export type Line = { kind: "tensor"; page: Page; row: number } | { kind: "group"; group: Group } | { kind: "waiting" };
 

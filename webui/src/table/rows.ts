@@ -6,8 +6,8 @@ import { numberAt, type Page } from "../server/column_page";
 import { isJudged } from "../state/chosen";
 import { grown } from "../state/live";
 import { asApiError } from "../state/load";
-import { pagesOf } from "./scroller";
 import { view, viewed } from "../state/view";
+import { pagesOf } from "./scroller";
 
 export const PAGE = 200;
 const MOST_PAGES = 60;

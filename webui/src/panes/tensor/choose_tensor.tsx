@@ -1,12 +1,12 @@
 // An op or an execution is chosen, but no tensor yet: what it computed, to choose from.
 
+import { Show } from "../../parts/show";
+import type { ExecutionDetail, Tensor } from "../../server/answers";
 import { chosenOp, execution, harmlessOps, inTrace } from "../../state/chosen";
-import { count, fromWire, number, plural } from "../../parts/format";
 import { useLoad } from "../../state/load";
 import { runOf, when } from "../../state/moments";
-import { Show } from "../../parts/pane";
-import type { ExecutionDetail, Tensor } from "../../server/answers";
 import { go, hashOf, NOTHING, viewed } from "../../state/view";
+import { count, fromWire, number, plural } from "../../words/format";
 
 const MOST = 30;
 

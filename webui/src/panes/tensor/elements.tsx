@@ -1,17 +1,17 @@
 // The elements of a tensor that were kept, as a picture, a table or a histogram; it opens at the first bad one.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { getJson } from "../../server/api";
 import { roundTicks } from "../../drawing/axes";
-import { count, fromWire, number, shape as shapeText } from "../../parts/format";
 import { HeatMap, kindOf } from "../../drawing/heat_map";
+import { reveal } from "../../parts/reveal";
+import { Show } from "../../parts/show";
+import type { TensorDetail, TensorValue } from "../../server/answers";
+import { getJson } from "../../server/api";
 import { inTrace } from "../../state/chosen";
 import { useLoad } from "../../state/load";
-import { Show } from "../../parts/pane";
-import { reveal } from "../../parts/reveal";
-import { asRows, fixedIndices, pictureSlice, placeIn, sliceAround, sliceAt } from "./slices";
-import type { TensorDetail, TensorValue } from "../../server/answers";
 import { go, viewed } from "../../state/view";
+import { count, fromWire, number, shape as shapeText } from "../../words/format";
+import { asRows, fixedIndices, pictureSlice, placeIn, sliceAround, sliceAt } from "./slices";
 
 const MOST = 40_000;
 const FORMS = ["picture", "table", "histogram"];

@@ -1,16 +1,26 @@
 // The chosen tensor: its numbers always; its elements, where they were kept, as a picture, a table or a histogram.
 
+import { about, ofOp } from "../../parts/same_subject";
+import { Show } from "../../parts/show";
+import type { Numbers, TensorDetail } from "../../server/answers";
+import { harmlessOps, tensor } from "../../state/chosen";
+import { when } from "../../state/moments";
+import { go, hashOf, NOTHING, viewed } from "../../state/view";
+import { count, fromWire, number, shape as shapeText } from "../../words/format";
+import type { PaneInTabs } from "../about";
 import { OfExecution, TensorsOfOp } from "./choose_tensor";
 import { KeptElements } from "./elements";
-import { harmlessOps, tensor } from "../../state/chosen";
-import { count, fromWire, number, shape as shapeText } from "../../parts/format";
-import { about, ofOp } from "../../parts/same_subject";
-import { when } from "../../state/moments";
-import { Show } from "../../parts/pane";
-import type { Numbers, TensorDetail } from "../../server/answers";
-import { go, hashOf, NOTHING, viewed } from "../../state/view";
 
-export function TensorPane() {
+export const tensorPane: PaneInTabs = {
+  id: "tensor",
+  title: "Tensor",
+  word: "tensor",
+  found: "tensor",
+  place: "side",
+  shows: ChosenTensor,
+};
+
+function ChosenTensor() {
   if (viewed.seq.value === null && viewed.op.value !== null) return <TensorsOfOp />;
   if (viewed.seq.value === null && viewed.execution.value !== null) return <OfExecution />;
   return (

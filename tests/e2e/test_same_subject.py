@@ -5,7 +5,7 @@ from __future__ import annotations
 from chromium import Page
 from views import open_trace
 
-MARKED = "[...document.querySelectorAll('[data-kin]')]"
+MARKED = "[...document.querySelectorAll('[data-same]')]"
 
 
 def test_the_same_thing_in_other_sections(page: Page, address: str) -> None:

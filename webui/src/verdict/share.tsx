@@ -1,8 +1,8 @@
 // The view in; a link that shows it to others, on the clipboard, and who of them may follow it, out.
 
 import { useSignal } from "@preact/signals";
-import { address, getJson, HOME } from "../server/api";
 import type { PageLink } from "../server/answers";
+import { address, getJson, HOME } from "../server/api";
 import { toHash, view } from "../state/view";
 
 /** With all that the server asks for: the token stands in its path already, or behind a question mark. */
