@@ -1,4 +1,4 @@
-// The page's one entry: render() puts it on the document. The page of its own and TensorBoard both call it.
+// Puts the page on the document. The page of its own and TensorBoard both call render(), the one entry.
 
 import "./index.css";
 import { render as put } from "preact";
@@ -6,7 +6,7 @@ import { App } from "./page/app";
 import { listenToKeys } from "./page/keys";
 import { followTitle } from "./page/window_title";
 import { markSameSubject } from "./parts/same_subject";
-import { startFocus } from "./state/chosen";
+import { startLoads } from "./state/chosen";
 import { startLanding } from "./state/landing";
 import { listen } from "./state/live";
 import { followTheme } from "./state/settings";
@@ -21,7 +21,7 @@ export function render(): void {
 function start(): void {
   followUrl();
   followTheme();
-  startFocus();
+  startLoads();
   startLanding();
   followTitle();
   rows.start();
@@ -32,7 +32,7 @@ function start(): void {
   put(<App />, document.body);
 }
 
-/** TensorBoard loads this file alone, so it brings its style sheet. Pictures are drawn in its colours: it comes first. */
+/** TensorBoard loads this file alone, so it brings its style sheet, which comes first: pictures have its colours. */
 function styled(): Promise<unknown> {
   if (document.querySelector('link[rel="stylesheet"]')) return Promise.resolve();
   const link = document.createElement("link");

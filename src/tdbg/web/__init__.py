@@ -1,1 +1,1 @@
-"""Traces in, a page and its JSON over HTTP out; what is shown comes from ``query``."""
+"""Serves traces over HTTP: a page, and the JSON that it is made of. What is shown comes from ``query``."""

@@ -1,4 +1,4 @@
-"""Requests of the page in, JSON and column pages out: a WSGI application that also runs under a prefix.
+"""Answers the page's questions with JSON and column pages: a WSGI application that also runs under a prefix.
 
 Who may ask is not its business: ``guard.py`` stands before it, or TensorBoard does.
 """

@@ -1,4 +1,4 @@
-"""A table in, one binary page out that a browser reads without parsing a number.
+"""Writes a table as one binary page, which a browser reads without parsing a number.
 
 A page is: the length of the header (four bytes, little-endian), the header as JSON, filled up with blanks so that what
 follows begins at a multiple of eight bytes, and the columns one behind the other, each at a multiple of eight. The

@@ -1,4 +1,4 @@
-"""Requests in; only those with the right Host and the right token come through, and every answer has strict headers.
+"""Lets only requests with the right Host and the right token through, and gives every answer strict headers.
 
 The token is in the address that ``tdbg serve`` prints. It becomes a cookie that no script and no other site can use, so
 that it vanishes from the address bar.

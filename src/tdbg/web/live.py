@@ -1,4 +1,4 @@
-"""Traces in; server-sent events out, while their programs write: a trace came, grew, held new bad values, ended."""
+"""Sends events while programs write their traces: a trace came, grew, held new bad values, ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process of a server in; the same with allocators that keep little of what is no longer needed, out."""
+"""Makes the allocators of a server's process give back what is no longer needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A path of the page in, one of its files out; and the plain pages that say what is wrong."""
+"""Serves the files of the page, and the plain pages that say what is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a route is: its path, its parameters with their limits, the shape of its answer, the function that makes it."""
+"""Says what a route is: its path, its parameters with their limits, the shape of its answer, what makes it."""
 
 from __future__ import annotations
 

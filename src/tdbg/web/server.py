@@ -1,4 +1,4 @@
-"""Traces and an address in; a server that answers until it is told to stop, and its URL, out."""
+"""Runs the server of some traces at an address, until it is told to stop."""
 
 from __future__ import annotations
 

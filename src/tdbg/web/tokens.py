@@ -1,4 +1,4 @@
-"""A port in; the token of a server of this user there out: that of the last one, so that its pages go on, or a new one.
+"""Finds the token of a server of this user on a port: that of the last one, so that its pages go on, or a new one.
 
 Tokens lie in a file that only the user can read, in the folder of tdbg's state. One that another user may have heard is
 not used again: while another program has the port, a browser that still shows the page sends its cookie there.

@@ -1,4 +1,4 @@
-"""Paths of traces and of folders that hold some in; the traces that are served, by their short names, out.
+"""Holds the traces that are served, by their short names: those that were named, and those in folders.
 
 A trace is opened when it is first asked for, and looked at again while its program writes. Quick questions share one
 reader and a lock; a slow one has a reader of its own, so that it holds nobody up, and its answer is kept until the

@@ -1,4 +1,4 @@
-// A range of numbers and a length in pixels in; where round numbers lie on it out.
+// Says where numbers lie on an axis, and which round ones to write there.
 
 interface Scale {
   (value: number): number;

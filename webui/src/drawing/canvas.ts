@@ -1,4 +1,4 @@
-// A canvas in; a drawing context whose unit is one CSS pixel, sharp on any screen, out.
+// Prepares a canvas so that one unit is one CSS pixel, sharp on any screen.
 
 export function prepare(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
   const ratio = window.devicePixelRatio || 1;

@@ -1,4 +1,4 @@
-// The page's colours as canvases and saved pictures need them: names of CSS variables in, rgb() texts out.
+// Gives the page's colours as canvases and saved pictures need them: rgb() texts for the names of CSS variables.
 
 import { computed, signal } from "@preact/signals";
 import { theme } from "../state/settings";
@@ -26,7 +26,7 @@ export function colour(variable: string): string {
   return found;
 }
 
-/** Between two colours; 0 is the first. */
+/** Mixes two colours; a share of 0 is the first. */
 export function between(first: string, second: string, share: number): string {
   const [a, b] = [rgb(first), rgb(second)];
   return `rgb(${a.map((part, at) => Math.round(part + (b[at]! - part) * share)).join(",")})`;

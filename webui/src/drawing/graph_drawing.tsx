@@ -1,4 +1,4 @@
-// Nodes and edges in; a drawing of them out, as SVG whose nodes are links: it fits, zooms, is dragged and searched.
+// Draws a graph as SVG whose nodes are links. It fits its box, zooms, is dragged and searched.
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -251,7 +251,7 @@ function widthOf(node: DrawnNode): number {
   return Math.max(first, node.below ? textWidth(cut(node.below)) * 0.88 : 0) + 18;
 }
 
-/** The end of a name tells most. */
+/** Cuts the beginning off: the end of a name tells most. */
 function cut(text: string): string {
   return text.length > LONGEST ? `…${text.slice(1 - LONGEST)}` : text;
 }

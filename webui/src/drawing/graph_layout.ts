@@ -1,4 +1,4 @@
-// Nodes with their labels and edges in; places of both on a drawing out.
+// Places the nodes and edges of a graph on a drawing.
 
 import { Graph, layout } from "@dagrejs/dagre";
 
@@ -27,7 +27,8 @@ const MOST_EDGES = 1500; // dagre takes seconds beyond
 export function place(nodes: Node[], edges: Edge[]): Placed {
   const ends = new Set(edges.filter((edge) => edge.from !== edge.to).flatMap((edge) => [edge.from, edge.to]));
   const joined = nodes.filter((node) => ends.has(node.id));
-  const found: Placed = joined.length ? placeJoined(joined, edges) : { width: 0, height: 0, nodes: new Map(), edges: [] };
+  const nothing: Placed = { width: 0, height: 0, nodes: new Map(), edges: [] };
+  const found = joined.length ? placeJoined(joined, edges) : nothing;
   const alone = nodes.filter((node) => !ends.has(node.id));
   const area = alone.reduce((sum, node) => sum + (node.width + GAP) * (node.height + GAP), 0);
   const widest = Math.max(found.width, 1.6 * Math.sqrt(area), ...alone.map((node) => node.width + 2 * MARGIN));

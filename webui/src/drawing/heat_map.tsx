@@ -1,4 +1,4 @@
-// Two-dimensional numbers in; a picture out: blue below zero, green above, grey zero, magenta NaN, orange infinity.
+// Draws a table of numbers as a picture: blue below zero, green above, grey zero, magenta NaN, orange infinity.
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";

@@ -1,4 +1,4 @@
-// Series over steps in; a line plot as SVG out. A step whose values were bad has a mark on the upper edge.
+// Plots series over steps as lines in SVG. A step whose values were bad has a mark on the upper edge.
 
 import { useRef } from "preact/hooks";
 import { useSize } from "../parts/size";

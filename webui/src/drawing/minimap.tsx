@@ -1,4 +1,4 @@
-// A drawing and the box that it scrolls in, in; a small picture of all of it, with what is in sight marked, out.
+// Draws all of a graph very small beside it, and marks what is in sight.
 
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
@@ -15,7 +15,7 @@ interface Props {
   zoom: number;
 }
 
-/** Nothing where all is in sight. A click, or dragging, goes there. */
+/** Draws nothing where all is in sight. A click, or dragging, goes there. */
 export function Minimap({ box, placed, nodes, zoom }: Props) {
   const seen = useSignal({ x: 0, y: 0, width: 0, height: 0 });
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-// A plot on the page in; a file of it, SVG or PNG, in the user's downloads out.
+// Saves a plot of the page as SVG or PNG.
 
 import { colour } from "./colours";
 
@@ -10,7 +10,7 @@ function download(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** The picture by itself: what the page's style sheet gives it is written into it. */
+/** Writes the picture by itself, with what the page's style sheet gives it. */
 function standalone(svg: SVGSVGElement): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");

@@ -1,4 +1,4 @@
-// A range of steps in; the range after zooming or moving out. Both ends belong to it.
+// Zooms and moves a range of steps. Both ends belong to it.
 
 export interface Range {
   first: number;

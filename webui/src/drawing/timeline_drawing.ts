@@ -1,4 +1,4 @@
-// Steps, the loss and a range in; what the timeline's canvas shows of them out.
+// Draws the parts of the timeline: the loss, a box for each step, the axis, a map of the whole run.
 
 import type { Points, TimelinePart } from "../server/answers";
 import { brief, count, fromWire, number } from "../words/format";

@@ -75,8 +75,8 @@ function Contact() {
     <div class="contact" role="alert">
       {contact.value === "gone" ? (
         <>
-          <b>The server does not answer.</b> This page stays as it is. Start <code>tdbg serve</code> again on the same port,
-          and the page reconnects by itself.
+          <b>The server does not answer.</b> This page stays as it is. Start <code>tdbg serve</code> again on the same
+          port, and the page reconnects by itself.
         </>
       ) : (
         <>

@@ -1,4 +1,4 @@
-// The help sheet: all keys, what the colours mean, the words of filters.
+// Shows the help sheet: all keys, what the colours mean, the words of filters.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { KEYS, LOCAL_KEYS, opened } from "./keys";

@@ -1,4 +1,4 @@
-// Key presses in; what the page does out. The help sheet lists the same table.
+// Does what a key says. The help sheet and the palette list the same keys.
 
 import { signal } from "@preact/signals";
 import { BOXES, PANES } from "../panes/registry";
@@ -14,7 +14,7 @@ interface Key {
   act: () => void;
 }
 
-/** To the next or the previous pane, in the order of the page. */
+/** Moves the focus to the next or the previous pane, in the order of the page. */
 function focusPane(by: number): void {
   const panes = BOXES.map(({ id }) => document.getElementById(`pane-${id}`)).filter((pane) => pane !== null);
   const at = panes.findIndex((pane) => pane.contains(document.activeElement));
@@ -51,7 +51,11 @@ export const KEYS: Key[] = [
   { keys: ["["], meaning: "one step back", act: () => stepBy(-1) },
   { keys: ["]"], meaning: "one step forward", act: () => stepBy(1) },
   { keys: ["/"], meaning: "filter the tensors", act: () => document.getElementById("filter")?.focus() },
-  { keys: ["g"], meaning: "go to an event in the tensor table", act: () => document.getElementById("go-to-event")?.focus() },
+  {
+    keys: ["g"],
+    meaning: "go to an event in the tensor table",
+    act: () => document.getElementById("go-to-event")?.focus(),
+  },
   { keys: ["n"], meaning: "go to the next pane", act: () => focusPane(1) },
   { keys: ["p"], meaning: "go to the previous pane", act: () => focusPane(-1) },
   ...BOXES.slice(0, 9).map(({ id, word }, at) => ({

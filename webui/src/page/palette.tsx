@@ -1,4 +1,4 @@
-// The palette: type, and choose among steps, ops, files, panes and commands. A line that begins with ">" goes to the shell.
+// Lets one type and choose among steps, ops, files, panes and commands. A line that begins with ">" goes to the shell.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -8,7 +8,7 @@ import { getJson, ofTrace } from "../server/api";
 import { goStep, steps, traces } from "../state/chosen";
 import { go, NOTHING, START, view, viewed } from "../state/view";
 import { count, fileName } from "../words/format";
-import { match } from "../words/matching";
+import { literally, match } from "../words/matching";
 import { KEYS, opened } from "./keys";
 
 interface Item {
@@ -77,7 +77,7 @@ export function Palette() {
     }
     const abort = new AbortController();
     const timer = setTimeout(() => {
-      const pattern = JSON.stringify(`(?i)${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`);
+      const pattern = JSON.stringify(`(?i)${literally(text)}`);
       getJson(
         ofTrace(trace, "tensors", { process, where: `name ~ ${pattern} or op ~ ${pattern}`, limit: 60 }),
         abort.signal,
@@ -166,7 +166,7 @@ export function Palette() {
   );
 }
 
-/** What fits the query, the best first. */
+/** Finds what fits the query, the best first. */
 function choose(query: string, fixed: Item[], files: Item[], ops: Item[]): Item[] {
   const text = query.trim();
   if (text.startsWith(">")) {

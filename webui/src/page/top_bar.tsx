@@ -1,4 +1,4 @@
-// The bar on top: which trace, which process, which step; search, light or dark, help.
+// Shows the bar on top: which trace, which process, which step; search, light or dark, help.
 
 import { scheme } from "../drawing/colours";
 import { overview, timeline, traces } from "../state/chosen";
@@ -6,7 +6,7 @@ import { processName } from "../state/moments";
 import { nextTheme } from "../state/settings";
 import { chooseMoment, moments, stepBy } from "../state/stepping";
 import { go, NOTHING, START, viewed, type View } from "../state/view";
-import { bytes, count } from "../words/format";
+import { bytes, count, traceName } from "../words/format";
 import { opened } from "./keys";
 
 export function Top() {
@@ -72,7 +72,7 @@ function Chosen() {
         {!entries.length && <option value="">no trace</option>}
         {entries.map((entry) => (
           <option key={entry.id} value={entry.id}>
-            {entry.name.replace(/\.tdbg$/, "")}
+            {traceName(entry.name)}
             {entry.live ? " · live" : ""}
             {entry.is_starting ? " · starting" : ""}
             {entry.error ? " · cannot be read" : ""}

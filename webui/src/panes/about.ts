@@ -1,4 +1,4 @@
-// Has what a pane says of itself. Its file has such a description, and registry.ts lists it: nothing else names panes.
+// Declares what a pane says of itself: its file has such a description, and registry.ts lists it.
 
 import type { FunctionComponent } from "preact";
 

@@ -1,4 +1,4 @@
-// Alerts of all kinds, counted; a click leads to the first one. What did no harm is listed apart.
+// Lists and counts alerts of all kinds; a click leads to the first one. What did no harm is listed apart.
 
 import { useEffect } from "preact/hooks";
 import { PaneBox } from "../parts/pane_box";

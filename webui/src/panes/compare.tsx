@@ -1,11 +1,11 @@
-// Two runs side by side: the first tensor where they part, with its numbers in both.
+// Compares two runs: the first tensor where they part, with its numbers in both.
 
 import { Show } from "../parts/show";
 import type { Diff, DiffSide } from "../server/answers";
 import { inTrace, traces } from "../state/chosen";
 import { useLoad } from "../state/load";
 import { go, hashOf, NOTHING, START, viewed, type View } from "../state/view";
-import { count, fileName, fromWire, number, plural, shape } from "../words/format";
+import { count, fileName, fromWire, number, plural, shape, traceName } from "../words/format";
 import type { PaneInTabs } from "./about";
 
 export const comparePane: PaneInTabs = {
@@ -32,7 +32,7 @@ function Comparison() {
           <option value="">choose a run</option>
           {others.map((one) => (
             <option key={one.id} value={one.id}>
-              {one.name.replace(/\.tdbg$/, "")}
+              {traceName(one.name)}
             </option>
           ))}
         </select>

@@ -1,4 +1,4 @@
-// The Python execution timeline: a box for every eager op and every call of a function, by its initial letter.
+// Shows a box for every eager op and every call of a function, or for every run of a Session, in the order of time.
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -12,7 +12,7 @@ import { chosenExecution, inTrace, isJudged } from "../state/chosen";
 import { useLoad } from "../state/load";
 import { hasRuns, onlyRuns, runOf, when } from "../state/moments";
 import { go, NOTHING, viewed } from "../state/view";
-import { count, fileName, plural } from "../words/format";
+import { count, fileName, functionName, plural } from "../words/format";
 import type { PaneInColumn } from "./about";
 
 export const executionsPane: PaneInColumn = {
@@ -168,10 +168,12 @@ function Executions() {
 function Box({ row, isFirst }: { row: Execution; isFirst: boolean }) {
   const isChosen = row.execution === chosenExecution.value;
   const run = runOf(row.execution);
-  const label = row.label.replace(/^__(inference|forward|backward)_/, "");
+  const label = functionName(row.label);
   const harmful = row.bad - row.benign;
   const what = run !== null ? label : `${row.kind === "function" ? "call of" : "op"} ${label}`;
-  const said = `${what}${onlyRuns.value ? "" : `, ${when(row.step)}`}${harmful ? `, ${plural(harmful, "bad tensor")}` : row.bad ? `, ${plural(row.bad, "benign tensor")}` : ""}${row.file ? `, ${fileName(row.file)}:${row.line}` : ""}`;
+  const bad = harmful ? plural(harmful, "bad tensor") : row.bad ? plural(row.bad, "benign tensor") : "";
+  const line = row.file ? `${fileName(row.file)}:${row.line}` : "";
+  const said = [what, onlyRuns.value ? "" : when(row.step), bad, line].filter(Boolean).join(", ");
   return (
     <button
       class={`box ${row.kind}${run !== null ? " run" : ""}${harmful ? " bad" : row.bad ? " benign" : ""}`}

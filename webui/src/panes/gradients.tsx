@@ -1,4 +1,4 @@
-// Gradient flow: layers by steps, the norm of each layer's gradient as a colour. Vanishing is pale, exploding is dark.
+// Shows the norm of each layer's gradient at each step as a colour. Vanishing is pale, exploding is dark.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
@@ -129,10 +129,9 @@ function NormsByStep({
   const tell = (event: PointerEvent) => {
     const found = at(event);
     const n = found ? found.curve.steps.indexOf(found.step) : -1;
-    said.value =
-      found && n >= 0
-        ? `${found.curve.name}, step ${count(found.step)}: ${found.curve.bad[n] ? `${plural(found.curve.bad[n]!, "bad element")}` : `norm ${number(found.curve.values[n])}`}`
-        : "";
+    if (!found || n < 0) return void (said.value = "");
+    const { name, bad, values } = found.curve;
+    said.value = `${name}, step ${count(found.step)}: ${bad[n] ? plural(bad[n]!, "bad element") : `norm ${number(values[n])}`}`;
   };
   useEffect(() => void (said.value = ""), [curves]);
   return (

@@ -1,4 +1,4 @@
-// The history of the chosen tensor over the steps; others can be laid over it.
+// Plots the chosen tensor over the steps; others can be laid over it.
 
 import { Plot, type Curve } from "../drawing/line_plot";
 import { Show } from "../parts/show";

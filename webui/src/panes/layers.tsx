@@ -1,15 +1,16 @@
-// Layers: those of the model as a tree, each with its health, and how its gradient went over the steps.
+// Shows the layers of the model as a tree, each with its health, and how its gradient went over the steps.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { PaneBox } from "../parts/pane_box";
 import { about, ofScope } from "../parts/same_subject";
 import { Show } from "../parts/show";
-import type { CurveOfSteps, Layer } from "../server/answers";
+import type { CurveOfSteps, Layer, OpDetail } from "../server/answers";
 import { chosenOp, inTrace, isJudged, op } from "../state/chosen";
 import { useLoad } from "../state/load";
 import { go, NOTHING, viewed } from "../state/view";
-import { count, fromWire, number, plural } from "../words/format";
+import { count, fromTo, plural } from "../words/format";
+import { literally } from "../words/matching";
 import type { PaneInColumn } from "./about";
 
 export const layersPane: PaneInColumn = {
@@ -43,7 +44,7 @@ function Layers() {
   );
 }
 
-/** Which layers are in sight when only some are open: all at the top, and those right inside an open one. */
+/** Finds which layers are in sight when only some are open: all at the top, and those right inside an open one. */
 function visibleLayers<L extends { name: string; depth: number }>(
   layers: readonly L[],
   open: ReadonlySet<string>,
@@ -77,7 +78,7 @@ export function curveWithin(scope: string, curves: readonly CurveOfSteps[]): Cur
 }
 
 /** The layer that the chosen op belongs to, and all around it: also of a gradient, whose name has the layer's in it. */
-function layersOf(layers: readonly Layer[], op: { name: string; file: string; line: number } | null): Layer[] {
+function layersOf(layers: readonly Layer[], op: OpDetail | null): Layer[] {
   if (!op) return [];
   return layers.filter((layer) =>
     layer.file ? layer.file === op.file && layer.line === op.line : `/${op.name}`.includes(`/${layer.name}/`),
@@ -87,15 +88,16 @@ function layersOf(layers: readonly Layer[], op: { name: string; file: string; li
 /** The filter of a layer's tensors, its gradients among them; a line is chosen as what made them. */
 function narrowing(layer: Layer): { where: string; made: string } {
   if (layer.file) return { where: "", made: `${layer.file}:${layer.line}` };
-  return { where: `name ~ ${JSON.stringify(`(^|/)${escapeRegex(layer.name)}/`)}`, made: "" };
+  return { where: `name ~ ${JSON.stringify(`(^|/)${literally(layer.name)}/`)}`, made: "" };
 }
 
 function Tree({ layers, curves }: { layers: Layer[]; curves: CurveOfSteps[] }) {
   const tops = layers.filter((layer) => layer.depth === 0);
   // A model is mostly one scope around all its layers: that one is open from the beginning.
-  const open = useSignal<ReadonlySet<string>>(new Set(tops.filter((one) => 2 * one.rows > sum(tops)).map((one) => one.name)));
+  const most = tops.filter((one) => 2 * one.rows > sum(tops));
+  const open = useSignal<ReadonlySet<string>>(new Set(most.map((one) => one.name)));
   const { data: chosen } = op.value;
-  const around = chosenOp.value === null ? [] : layersOf(layers, chosen && { ...chosen, file: chosen.file ?? "", line: chosen.line ?? 0 });
+  const around = chosenOp.value === null ? [] : layersOf(layers, chosen);
   const here = around.at(-1)?.name;
   useEffect(() => {
     if (here) open.value = new Set([...open.peek(), ...around.slice(0, -1).map((layer) => layer.name)]);
@@ -113,7 +115,11 @@ function Tree({ layers, curves }: { layers: Layer[]; curves: CurveOfSteps[] }) {
         const isOnly = viewed.where.value === filter.where && viewed.made.value === filter.made;
         const isOpen = open.value.has(layer.name);
         return (
-          <li key={layer.name} aria-current={layer.name === here || undefined} style={{ paddingLeft: `${layer.depth * 12}px` }}>
+          <li
+            key={layer.name}
+            aria-current={layer.name === here || undefined}
+            style={{ paddingLeft: `${layer.depth * 12}px` }}
+          >
             {layer.has_inner ? (
               <button
                 class="fold"
@@ -130,7 +136,7 @@ function Tree({ layers, curves }: { layers: Layer[]; curves: CurveOfSteps[] }) {
               class="name"
               {...about([ofScope(layer.name)])}
               aria-pressed={isOnly}
-              title={`${layer.name}: ${count(layer.rows)} tensors of ${count(layer.ops)} ops, from ${number(fromWire(layer.min))} to ${number(fromWire(layer.max))}; click to show only these`}
+              title={`${layer.name}: ${count(layer.rows)} tensors of ${count(layer.ops)} ops, ${fromTo(layer.min, layer.max)}; click to show only these`}
               onClick={() => go({ ...(isOnly ? { where: "", made: "" } : filter), only: false, within: null })}
             >
               <span class="clip end"><bdi>{short}</bdi></span>
@@ -156,19 +162,16 @@ function sum(layers: readonly Layer[]): number {
 
 function BadTag({ layer }: { layer: Layer }) {
   const harmful = layer.bad - layer.benign;
+  const harm = harmful ? "" : ", harmless";
   return (
     <button
       class={`tag ${harmful ? "bad" : "benign"}`}
-      title={`${plural(harmful || layer.bad, "tensor")} with NaN or infinity${harmful ? "" : ", harmless"}; click for the first one`}
+      title={`${plural(harmful || layer.bad, "tensor")} with NaN or infinity${harm}; click for the first one`}
       onClick={() => go({ ...NOTHING, seq: layer.first_bad_seq, where: "", only: false })}
     >
       {harmful ? "●" : "○"} {count(harmful || layer.bad)}
     </button>
   );
-}
-
-function escapeRegex(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
 
 const WIDE = 44;
@@ -189,7 +192,7 @@ function Spark({ curve }: { curve: CurveOfSteps | undefined }) {
     .join("");
   return (
     <svg class="spark" width={WIDE} height={HIGH} role="img" aria-label={`gradient of ${curve.name} over steps`}>
-      <title>{`norm of its gradient over the steps${known.length ? `, from ${number(10 ** low)} to ${number(10 ** high)}` : ""}`}</title>
+      <title>{`norm of its gradient over the steps${known.length ? `, ${fromTo(10 ** low, 10 ** high)}` : ""}`}</title>
       {curve.bad.map(
         (bad, at) =>
           bad > 0 && (

@@ -1,4 +1,4 @@
-// "Where did this come from?": the way of a value, op by op, back to where it began. Each stop is a link.
+// Answers "where did this come from?": the way of a value, op by op, back to where it began. Each stop is a link.
 
 import { about, ofOp, ofPlace } from "../parts/same_subject";
 import { Show } from "../parts/show";

@@ -1,4 +1,4 @@
-// The shell's commands on the page: a line in; its answer with the same styles and links as in the terminal out.
+// Runs the shell's commands on the page; answers have the same styles and links as in the terminal.
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";

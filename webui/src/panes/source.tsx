@@ -1,4 +1,4 @@
-// The source as it was when it ran. A line shows how many ops it made and whether they are well; a click lists them.
+// Shows the source as it was when it ran. A line says how many ops it made and how they are; a click lists them.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { reveal } from "../parts/reveal";

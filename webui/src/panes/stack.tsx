@@ -1,4 +1,4 @@
-// The stack of what is chosen: the user's frames first to the eye, library frames folded into one line.
+// Shows the stack of what is chosen: the user's frames first to the eye, library frames folded into one line.
 
 import { PaneBox } from "../parts/pane_box";
 import { about, ofPlace } from "../parts/same_subject";
@@ -21,7 +21,7 @@ export const stackPane: PaneInColumn = {
 
 type Part = { frame: Frame } | { hidden: Frame[] };
 
-/** Runs of library frames become one part each. */
+/** Makes one part of each run of library frames. */
 function foldLibraries(frames: readonly Frame[]): Part[] {
   const parts: Part[] = [];
   for (const frame of frames) {

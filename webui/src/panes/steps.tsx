@@ -1,4 +1,4 @@
-// The steps on a canvas: the loss, what each step's tensors were, where alerts are; zoom, and below it the whole run.
+// Shows the steps on a canvas: the loss, how each step was, where alerts are. It zooms; below is the whole run.
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -6,7 +6,18 @@ import { prepare } from "../drawing/canvas";
 import { scheme } from "../drawing/colours";
 import { savePng } from "../drawing/save_picture";
 import { isWhole, moved, zoomed, type Range } from "../drawing/step_range";
-import { BAND, drawBoxes, drawChosen, drawLoss, drawMap, drawSteps, LEFT, lossAt, MAP, suitableScale } from "../drawing/timeline_drawing";
+import {
+  BAND,
+  drawBoxes,
+  drawChosen,
+  drawLoss,
+  drawMap,
+  drawSteps,
+  LEFT,
+  lossAt,
+  MAP,
+  suitableScale,
+} from "../drawing/timeline_drawing";
 import { PaneBox } from "../parts/pane_box";
 import { Show } from "../parts/show";
 import { isNarrow, useSize } from "../parts/size";
@@ -96,8 +107,8 @@ function Steps() {
         {(data) =>
           onlyRuns.value ? (
             <div class="empty">
-              This Session trains nothing, so there are no steps. Its {count(onlyRuns.value.last - onlyRuns.value.first + 1)} runs
-              are below; choose one there or above.
+              This Session trains nothing, so there are no steps. Its{" "}
+              {count(onlyRuns.value.last - onlyRuns.value.first + 1)} runs are below; choose one there or above.
             </div>
           ) : data.parts.length ? (
             <StepsPicture
@@ -138,7 +149,7 @@ function StepsPicture({ canvas, data, all, loss, isAwaited, range, whole, show }
   const size = useSize(box, { width: 600, height: 110 });
   const hovered = useSignal<TimelinePart | null>(null);
   const marked = useSignal<[number, number] | null>(null); // what is being dragged over, in pixels
-  const { step } = { step: viewed.step.value };
+  const step = viewed.step.value;
   const right = size.width - RIGHT;
   const place = (at: number) =>
     LEFT + ((at - range.first) / Math.max(1, range.last - range.first + 1)) * (right - LEFT);
@@ -156,7 +167,9 @@ function StepsPicture({ canvas, data, all, loss, isAwaited, range, whole, show }
     drawMap(context, all.parts, range, whole, size, right);
     if (step !== null && step >= range.first && step <= range.last)
       drawChosen(context, place(step), place(step + 1), size);
-  }, [data, all, loss, isAwaited, range.first, range.last, step, size.width, size.height, scheme.value, viewed.scale.value]);
+  }, [
+    data, all, loss, isAwaited, range.first, range.last, step, size.width, size.height, scheme.value, viewed.scale.value,
+  ]);
 
   useLayoutEffect(() => {
     const element = canvas.current!;
@@ -245,7 +258,7 @@ function StepsPicture({ canvas, data, all, loss, isAwaited, range, whole, show }
   );
 }
 
-/** As it was chosen, else as it suits the loss. */
+/** Gives the scale that was chosen, else the one that suits the loss. */
 function scaleOf(loss: Points | null): string {
   return viewed.scale.value || suitableScale(loss);
 }

@@ -1,4 +1,4 @@
-// Graph executions: every tensor that was seen, with its filter; the rows themselves are the grid's.
+// Shows the table of all tensors that were seen, with its filter; the rows themselves are the grid's.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -45,8 +45,8 @@ function Tensors() {
         )}
         {unlisted.value !== null && (
           <p id="unlisted-event" class="facts" role="status">
-            This listing has no tensor with the number #{count(unlisted.value)}: what is filtered out, and events that are
-            no tensors, are not in it.
+            This listing has no tensor with the number #{count(unlisted.value)}: what is filtered out, and events that
+            are no tensors, are not in it.
           </p>
         )}
         <Grid />
@@ -124,12 +124,20 @@ function Filter() {
         </button>
       )}
       {made && (
-        <button aria-pressed title={`Only tensors created at ${made}; click to show all`} onClick={() => go({ made: "" })}>
+        <button
+          aria-pressed
+          title={`Only tensors created at ${made}; click to show all`}
+          onClick={() => go({ made: "" })}
+        >
           {fileName(made)} ×
         </button>
       )}
       {within !== null && (
-        <button aria-pressed title="Only what this execution computed; click to show all" onClick={() => go({ within: null })}>
+        <button
+          aria-pressed
+          title="Only what this execution computed; click to show all"
+          onClick={() => go({ within: null })}
+        >
           {runOf(within) === null ? `execution ${count(within)}` : `run ${count(runOf(within))}`} ×
         </button>
       )}
@@ -181,7 +189,7 @@ function GroupBy() {
   );
 }
 
-/** By the number that stands before each row, and that the terminal calls by the same name. */
+/** Goes to an event by the number that stands before each row, which is the same in the terminal. */
 function GoToEvent() {
   return (
     <form

@@ -1,5 +1,5 @@
-// Draws the box of a pane: a heading with a count and actions, its content below. It folds, fills the window, and shares
-// its column with others by weight.
+// Draws the box of a pane: a heading with a count and actions, its content below. It folds, fills the window, and
+// shares its column with others by weight.
 
 import type { ComponentChildren } from "preact";
 import { folded, sizes, toggleFold } from "../state/settings";

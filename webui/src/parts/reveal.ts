@@ -1,4 +1,4 @@
-// An element in; the box that it lies in scrolled so that it is in sight. The page around that box stays where it is.
+// Scrolls the box that an element lies in so that it is in sight. The page around that box stays where it is.
 
 /** "nearest" moves as little as possible; "center" puts it into the middle; "line" does so with a line of text, whose
  * beginning stays in sight. */

@@ -1,4 +1,4 @@
-// What an element of the page is about in; marks on what is about the same in other sections, while one is pointed at.
+// Marks in the other panes what is about the same thing as the element that is pointed at.
 
 const MARK = "data-same";
 const MOST = 400; // things that one element is about
@@ -38,13 +38,13 @@ function sectionOf(element: Element): Element | null {
   return element.closest("section");
 }
 
-/** It is the same, or what the other belongs to, or belongs to the other. */
+/** Whether it is the same, or what the other belongs to, or belongs to the other. */
 function isSame(element: Element, { is, all, section }: Subject): boolean {
   if (sectionOf(element) === section) return false;
   return words(element, "data-is").some((one) => all.has(one)) || words(element, "data-of").some((one) => is.has(one));
 }
 
-/** Begins to mark; gives a function that ends that. */
+/** Begins to mark; returns a function that stops it. */
 export function markSameSubject(root: HTMLElement): () => void {
   let pointed: Element | null = null;
   let marked: Element[] = [];

@@ -17,7 +17,7 @@ export function Failure({ error }: { error: ApiError }) {
   );
 }
 
-/** What was loaded, or why not yet. The last answer stays, dimmed, while the next is on its way: nothing jumps. */
+/** Shows what was loaded, or why not yet. The last answer stays, dimmed, until the next is there: nothing jumps. */
 export function Show<Answer>({
   loaded,
   empty,

@@ -1,4 +1,4 @@
-// An element, or the window, in; its size as it changes out.
+// Follows the size of an element, and of the window.
 
 import { signal } from "@preact/signals";
 import type { RefObject } from "preact";

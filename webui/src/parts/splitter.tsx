@@ -3,7 +3,7 @@
 import { useRef } from "preact/hooks";
 import { sizes } from "../state/settings";
 
-/** Between two neighbours: drag it, or press arrow keys on it. */
+/** One drags it, or presses arrow keys on it. */
 export function Splitter({ before, after, isUpright }: { before: string; after: string; isUpright?: boolean }) {
   const bar = useRef<HTMLDivElement>(null);
   const move = (by: number) => {

@@ -1,4 +1,4 @@
-// Questions to tdbg's server in; its answers, or one error with the next step, out.
+// Asks tdbg's server. What goes wrong is one error that says what to do next.
 
 import { signal } from "@preact/signals";
 import type { ShellLine } from "./answers";
@@ -20,7 +20,9 @@ export class ApiError extends Error {
 export type Address<Answer> = string & { readonly answer?: Answer };
 
 /** What may be asked of one trace, by what stands behind its id. */
-export type OfTrace = { [Path in keyof Questions as Path extends `t/{trace}/${infer Rest}` ? Rest : never]: Questions[Path] };
+export type OfTrace = {
+  [Path in keyof Questions as Path extends `t/{trace}/${infer Rest}` ? Rest : never]: Questions[Path];
+};
 
 type Answered<Question> = Question extends { answer: infer Answer } ? Answer : never;
 type OrLeftOut<Query> = { [Name in keyof Query]: undefined extends Query[Name] ? Query[Name] | null : Query[Name] };

@@ -1,4 +1,4 @@
-// A binary page of columns in; typed arrays by name out.
+// Reads a binary page of columns as typed arrays.
 
 export interface Page {
   total: number;
@@ -29,7 +29,8 @@ const ARRAYS: Record<string, new (buffer: ArrayBuffer) => ArrayLike<number>> = {
   f64: Float64Array,
 };
 
-/** u32 length of the header, the header as JSON, then little-endian arrays at offsets counted from the header's end. */
+/** A page is the length of its header (u32), the header as JSON, and little-endian arrays; their offsets count from the
+ * header's end. */
 export function parsePage(buffer: ArrayBuffer): Page {
   if (buffer.byteLength < 4) throw new Error("the page of columns is too short");
   const length = new DataView(buffer).getUint32(0, true);

@@ -1,4 +1,4 @@
-// Addresses that want to be asked in; a turn for each out, so that what a person waits for comes before the rest.
+// Gives each question its turn, so that what a person waits for comes before the rest.
 //
 // The table and how many bad values there are come first: while one of those questions is open, no other begins. Then
 // the verdict, and behind it what belongs to it. Answers that may take seconds on a large trace are slow: only two at a

@@ -1,4 +1,4 @@
-// What the page's panes share: the trace's overview and verdict, and what is known of the chosen tensor, op, call and line.
+// Loads what panes share: the trace's overview and verdict, and what is known of the chosen tensor, op, call and line.
 
 import { computed, effect, signal } from "@preact/signals";
 import type { Frame } from "../server/answers";
@@ -94,7 +94,7 @@ export const stack = computed((): Frame[] => {
 
 const sticky = signal(""); // the file that was looked at last
 
-/** The line that is looked at. A stack shows its innermost frame in the file that was looked at before, else the user's. */
+/** The line that is looked at: of a stack the innermost frame in the file looked at before, else the user's. */
 export const place = computed((): { file: string; line: number | null } => {
   if (viewed.file.value) return { file: viewed.file.value, line: viewed.line.value };
   const frame = frameToShow(stack.value, sticky.value);
@@ -113,7 +113,7 @@ export const relatedSeqs = computed(
 let following = 0;
 const PAUSE = 150; // ms without another step, before a tensor is looked for
 
-/** To another step. The chosen tensor becomes what the same op computed then. */
+/** Goes to another step. The chosen tensor becomes what the same op computed then. */
 export function goStep(step: number, replaces = false): void {
   go({ step }, replaces);
   clearTimeout(following);
@@ -134,8 +134,8 @@ async function followTensor(step: number): Promise<void> {
   if (found.rows[0] && now.step === step && now.seq === seq) go({ seq: found.rows[0].seq }, true);
 }
 
-/** Begins to load; gives a function that ends that. */
-export function startFocus(): () => void {
+/** Begins to load; returns a function that stops it. */
+export function startLoads(): () => void {
   const ends = Object.values(loads).map((one) => one.start());
   ends.push(
     effect(() => {

@@ -1,4 +1,4 @@
-// A verdict in; what is chosen on the page when nobody has chosen anything yet out: the place where it began.
+// Chooses the place where bad values began, when nobody has chosen anything yet.
 
 import { effect } from "@preact/signals";
 import type { HealthAlert, Origin } from "../server/answers";
@@ -32,13 +32,15 @@ export function toHealthAlert(alert: HealthAlert): Partial<View> {
 }
 
 // Whoever came by a link that says one of these, or chose it meanwhile, is left alone.
-const CHOICES = [...Object.keys(NOTHING), "process", "step", "where", "made", "within", "sort", "group", "from", "scope"];
+const CHOICES = [
+  ...Object.keys(NOTHING), "process", "step", "where", "made", "within", "sort", "group", "from", "scope",
+];
 
 function isUntouched(now: View): boolean {
   return CHOICES.every((name) => now[name as keyof View] === START[name as keyof View]);
 }
 
-/** Begins to choose, once for each trace that is come to; gives a function that ends that. */
+/** Begins to choose, once for each trace that is come to; returns a function that stops it. */
 export function startLanding(): () => void {
   let landed = "";
   return effect(() => {

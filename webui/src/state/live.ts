@@ -1,4 +1,4 @@
-// Server-sent events in; counts that rise when the trace on the page has grown, or when traces come and go, out.
+// Listens to the server's events, and counts how often the trace on the page grew and how often traces came or went.
 
 import { signal } from "@preact/signals";
 import { address, contact, getJson } from "../server/api";
@@ -9,7 +9,7 @@ export const listed = signal(0); // rises when traces come or go
 const LEAST_PAUSE = 2000; // ms between two looks at a trace that grows
 const AGAIN = 2000; // ms before a server that refused is asked again
 
-/** Listens until the function that it gives is called. When a server that was gone is there again, all is asked anew. */
+/** Listens until the function that it returns is called. When a lost server is there again, all is asked anew. */
 export function listen(): () => void {
   let source: EventSource;
   let timer = 0;

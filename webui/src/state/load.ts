@@ -1,4 +1,4 @@
-// An address that may change in; the last answer, an error or "not yet" out, as a signal that panes show.
+// Loads what is at an address that may change: a signal with the last answer, an error or "not yet", which panes show.
 
 import { effect, signal, type ReadonlySignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
@@ -60,7 +60,7 @@ export function load<Answer>(url: () => Address<Answer>, state: () => unknown = 
   return { found, start };
 }
 
-/** The same for as long as a pane is on the page. */
+/** Loads for as long as a pane is on the page. */
 export function useLoad<Answer>(url: () => Address<Answer>, state?: () => unknown): Loaded<Answer> {
   const { found, start } = useMemo(() => load<Answer>(url, state), []);
   useEffect(start, []);

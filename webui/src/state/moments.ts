@@ -1,4 +1,4 @@
-// Executions, steps and processes in; the words that people know them by out: the runs of a Session, or training steps.
+// Names executions, steps and processes as people know them: runs of a Session, training steps.
 
 import { computed } from "@preact/signals";
 import { count } from "../words/format";
@@ -6,7 +6,7 @@ import { overview, steps } from "./chosen";
 
 const moments = computed(() => overview.value.data?.moments);
 
-/** Sessions ran, and most of what was recorded is theirs. */
+/** Whether Sessions ran, and most of what was recorded is theirs. */
 export const hasRuns = computed(() => moments.value?.kind === "run");
 
 /** The first and the last run, where runs are all that tells moments apart: nothing was trained. */

@@ -1,4 +1,4 @@
-// What this browser remembers between visits: sizes and folds of panes, light or dark. All of it may be missing.
+// Remembers between visits the sizes and folds of panes, light or dark. All of it may be missing.
 
 import { effect, signal, type Signal } from "@preact/signals";
 
@@ -31,7 +31,7 @@ export const sizes = remembered<Record<string, number>>("sizes", {});
 export const folded = remembered<Record<string, boolean>>("folded", {});
 export const showsLibraries = remembered("library-frames", false);
 
-/** Puts the theme on the page; gives a function that ends that. */
+/** Puts the theme on the page; returns a function that stops it. */
 export function followTheme(): () => void {
   return effect(() => {
     document.documentElement.dataset.theme = theme.value;

@@ -1,4 +1,4 @@
-// Which moments there are to choose from, and how to go from one to the next: training steps, or runs of a Session.
+// Goes from one moment to the next: training steps, or runs of a Session.
 
 import { computed } from "@preact/signals";
 import { chosenExecution, goStep, overview, steps, timeline } from "./chosen";
@@ -27,13 +27,13 @@ function goRun(run: number, replaces: boolean): void {
   if (execution !== null) go({ ...NOTHING, execution }, replaces);
 }
 
-/** Stays inside what was recorded. */
+/** Goes to a moment, or to the nearest one that was recorded. */
 export function chooseMoment(to: number, replaces = false): void {
   const all = moments.peek();
   if (all && Number.isFinite(to)) all.choose(Math.max(all.first, Math.min(all.last, Math.round(to))), replaces);
 }
 
-/** From the chosen one; without any, forward begins at the first. */
+/** Goes on from the chosen moment; without any, forward begins at the first. */
 export function stepBy(by: number): void {
   const all = moments.peek();
   if (all) chooseMoment((all.chosen ?? all.first - 1) + by);

@@ -1,4 +1,4 @@
-// The one selection that moves every pane. It lives in the URL's hash, so that a link, back and forward reproduce it.
+// Holds the one selection that moves every pane. It lives in the URL's hash, so links, back and forward reproduce it.
 
 import { computed, effect, signal } from "@preact/signals";
 
@@ -97,7 +97,7 @@ const NUMBERS: ReadonlySet<Name> = new Set<Name>([
 ]);
 const TRUTHS: ReadonlySet<Name> = new Set<Name>(["desc", "only", "log"]);
 
-/** Only what differs from the start, so that links stay short. */
+/** Writes only what differs from the start, so that links stay short. */
 export function toHash(view: View): string {
   const words = new URLSearchParams();
   for (const name of Object.keys(START) as Name[]) {
@@ -107,7 +107,7 @@ export function toHash(view: View): string {
   return `#${words}`;
 }
 
-/** What a hash does not say, or says wrongly, is as at the start. */
+/** Reads a hash; what it does not say, or says wrongly, is as at the start. */
 export function fromHash(hash: string): View {
   const view: Record<string, unknown> = { ...START };
   for (const [name, text] of new URLSearchParams(hash.replace(/^#/, ""))) {
@@ -155,7 +155,7 @@ export function hashOf(changes: Partial<View>): string {
 /** What is remembered of the view in a frame, whose own address does not outlive a reload of the page around it. */
 const KEY = "tdbg.view";
 
-/** Follows the address bar; gives a function that ends that. */
+/** Follows the address bar; returns a function that stops it. */
 export function followUrl(): () => void {
   const isFramed = window.parent !== window;
   if (isFramed && !location.hash) restore();

@@ -1,4 +1,4 @@
-// The columns of the table of tensors: what each shows of a row, and what it is sorted by.
+// Has the columns of the table of tensors: what each shows of a row, and what it is sorted by.
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -105,7 +105,8 @@ export function noteLetters(shape: number, event: number): void {
     shape: Math.min(MOST_SHAPE, Math.max(before.shape, shape)),
     event: Math.max(before.event, event),
   };
-  if (next.shape !== before.shape || next.event !== before.event || letters.peek().trace !== trace) letters.value = next;
+  const isOther = letters.peek().trace !== trace;
+  if (isOther || next.shape !== before.shape || next.event !== before.event) letters.value = next;
 }
 
 export function shapeText(page: Page, row: number): string {

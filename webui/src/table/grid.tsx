@@ -1,4 +1,4 @@
-// The rows of the table in a scroller of its own: a fixed pool of rows and a whole number, so ten million do not matter.
+// Draws the table in a scroller of its own: a fixed pool of rows and a whole number, so ten million do not matter.
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -123,7 +123,8 @@ export function Grid() {
   });
 
   const columns = columnsFor(size.width);
-  const tracks = `${Math.max(38, (letters.value.event + 1) * DIGIT)}px minmax(90px, 1.4fr) ${columns.map((column) => column.width).join(" ")}`;
+  const events = `${Math.max(38, (letters.value.event + 1) * DIGIT)}px`;
+  const tracks = [events, "minmax(90px, 1.4fr)", ...columns.map((column) => column.width)].join(" ");
   const numbers = Array.from({ length: Math.max(0, shown) }, (_, at) => first + at);
   // While rows of a group are in sight, so is its head.
   if (isGrouped.value && shown > 0) numbers[0] = groups.headOf(first);

@@ -1,4 +1,4 @@
-// The lines of the table of tensors: a tensor with its numbers, a group with those of all its rows.
+// Draws the lines of the table: a tensor with its numbers, a group with those of all its rows.
 
 import { about, ofCall, ofOp, scopesOf } from "../parts/same_subject";
 import type { Group } from "../server/answers";

@@ -1,4 +1,4 @@
-// Groups of which some are unfolded, as the lines of one long list: whole numbers in and out.
+// Counts and finds the lines of groups, of which some are unfolded.
 
 export interface Unfolded {
   group: number; // its place among the groups

@@ -1,4 +1,4 @@
-// What the table is grouped by in; groups, and the rows of those that are unfolded, fetched as they come into sight, out.
+// Fetches groups, and the rows of those that are unfolded, as they come into sight.
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { Group, Groups } from "../server/answers";
@@ -15,7 +15,7 @@ const PAGE = 100;
 const TRIES = 3;
 const BETWEEN = "|";
 
-/** The same without an order: that is for the rows of a group. */
+/** The listing without its order, which is for the rows of a group. */
 const grouped = computed((): Query<"groups"> => {
   const { sort, desc, ...which } = listing.value;
   return { ...which, by: viewed.group.value };
@@ -63,7 +63,7 @@ class GroupedRows {
 
   readonly total = computed(() => lineCount(this.count.value, this.unfolded.value));
 
-  /** Begins to follow the view; gives a function that ends that. */
+  /** Begins to follow the view; returns a function that stops it. */
   start(): () => void {
     const ends = [
       effect(() => {

@@ -1,4 +1,4 @@
-// The lines of the table, plain or grouped: what the grid draws, scrolls and asks for, whichever it is.
+// Gives the lines of the table, plain or grouped, that the grid draws, scrolls and asks for.
 
 import { computed, signal } from "@preact/signals";
 import type { Group } from "../server/answers";

@@ -1,4 +1,4 @@
-// Which tensors are listed in; pages of their columns, fetched as they come into sight, out.
+// Fetches the rows of a listing as they come into sight, page by page.
 
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { fileOfTrace, getPage, ofTrace, type ApiError, type Query } from "../server/api";
@@ -20,7 +20,7 @@ const filter = computed(() => {
   return viewed.only.value && viewed.step.value !== null ? narrowed(where, `step == ${viewed.step.value}`) : where;
 });
 
-/** A filter that both hold in. */
+/** Writes a filter that asks for both. */
 export function narrowed(where: string, also: string): string {
   return `${where ? `(${where}) and ` : ""}${also}`;
 }
@@ -62,7 +62,7 @@ export class Rows {
     private readonly hasMap = false,
   ) {}
 
-  /** Begins to follow the view; gives a function that ends that. */
+  /** Begins to follow the view; returns a function that stops it. */
   start(): () => void {
     return effect(() => {
       const state = JSON.stringify([this.listing(), viewed.trace.value]);

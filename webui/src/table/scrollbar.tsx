@@ -1,4 +1,4 @@
-// A scrollbar over any number of rows, with a map of where bad ones are.
+// Draws a scrollbar over any number of rows, with a map of where bad ones are.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { prepare } from "../drawing/canvas";

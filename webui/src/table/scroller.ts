@@ -1,4 +1,4 @@
-// Which rows of a very long table are on the screen: whole numbers in and out, no element as tall as the table.
+// Computes which rows of a very long table are on the screen; no element is as tall as the table.
 
 export interface Track {
   rows: number; // of the table

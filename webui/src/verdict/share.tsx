@@ -1,4 +1,4 @@
-// The view in; a link that shows it to others, on the clipboard, and who of them may follow it, out.
+// Copies a link to exactly this view, and says who can follow it.
 
 import { useSignal } from "@preact/signals";
 import type { PageLink } from "../server/answers";

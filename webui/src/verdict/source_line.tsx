@@ -1,4 +1,4 @@
-// Shows the user's line as a link to where it is, and what a click on the verdict's links does.
+// Shows the user's line as a link to where it is.
 
 import { go, hashOf, viewed, type View } from "../state/view";
 import { fileName } from "../words/format";

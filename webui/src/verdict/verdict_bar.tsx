@@ -1,4 +1,4 @@
-// The headline of the page: what went wrong, at which line, why, how far it spread, what to do. Its words are links.
+// Shows the headline of the page: what went wrong, at which line, why, how far it spread, what to do.
 
 import { Failure } from "../parts/show";
 import type { Benign, HealthAlert, Verdict } from "../server/answers";
@@ -151,7 +151,7 @@ function Asked({ verdict }: { verdict: Verdict }) {
   );
 }
 
-/** A sentence for each reason that a rule was asked of no process. */
+/** Writes a sentence for each reason why a rule was asked of no process. */
 function notAsked({ rules_asked: asked, rules_not_asked: skipped }: Verdict): string[] {
   const rules: Record<string, string[]> = {};
   for (const [rule, why] of Object.entries(skipped))

@@ -1,4 +1,4 @@
-// Numbers in; short texts for people out.
+// Writes numbers and names as short texts for people.
 
 const INTEGER = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
@@ -7,7 +7,7 @@ export function count(value: number | null | undefined): string {
   return value === null || value === undefined || Number.isNaN(value) ? "–" : INTEGER.format(value);
 }
 
-/** At most five significant digits, as a person would write them: 0, 0.5, -12.346, 3.2e-7, NaN, ∞. */
+/** Writes a number with at most five significant digits, as a person would: 0, 0.5, -12.346, 3.2e-7, NaN, ∞. */
 export function number(value: number | string | boolean | null | undefined): string {
   if (value === null || value === undefined) return "–";
   if (typeof value !== "number") return String(value);
@@ -26,7 +26,7 @@ export function number(value: number | string | boolean | null | undefined): str
   return minus(String(Number(value.toPrecision(5))));
 }
 
-/** The same in at most nine letters, for columns. */
+/** Writes a number in at most nine letters, for columns. */
 export function brief(value: number): string {
   const text = number(Number.isFinite(value) ? Number(value.toPrecision(4)) : value);
   return text.length <= 8
@@ -43,7 +43,7 @@ function minus(text: string): string {
   return text.replaceAll("-", "−");
 }
 
-/** What the server writes for a number that JSON does not have. */
+/** Reads a number of the server, which writes those that JSON does not have as texts. */
 export function fromWire(value: unknown): number | null {
   if (typeof value === "number") return value;
   if (typeof value !== "string") return null;
@@ -73,6 +73,21 @@ export function seconds(value: number | null | undefined): string {
 export function shape(dims: readonly number[] | null | undefined): string {
   if (!dims) return "?";
   return dims.length === 0 ? "scalar" : dims.map((dim) => (dim < 0 ? "?" : String(dim))).join("×");
+}
+
+/** "from −1 to 3.2e7", of two numbers of the server. */
+export function fromTo(low: unknown, high: unknown): string {
+  return `from ${number(fromWire(low))} to ${number(fromWire(high))}`;
+}
+
+/** The name of a trace's folder without its ending. */
+export function traceName(folder: string): string {
+  return folder.replace(/\.tdbg$/, "");
+}
+
+/** The name of a function that was called, without what TensorFlow puts before it. */
+export function functionName(label: string): string {
+  return label.replace(/^__(inference|forward|backward)_/, "");
 }
 
 export function fileName(path: string): string {

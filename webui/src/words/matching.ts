@@ -1,6 +1,7 @@
-// What was typed and a title in; how well they fit out.
+// Says how well what was typed fits a title.
 
-/** How well a query fits: where its words stand in the title, or, which counts less, in the hint; null when one does not. */
+/** Ranks how well a query fits: by where its words stand in the title or, which counts less, in the hint; null when one
+ * stands in neither. */
 export function match(query: string, title: string, hint = ""): number | null {
   let rank = 0;
   for (const word of query.toLowerCase().split(/\s+/).filter(Boolean)) {
@@ -9,4 +10,9 @@ export function match(query: string, title: string, hint = ""): number | null {
     rank += inTitle >= 0 ? inTitle : 100 + inHint;
   }
   return rank;
+}
+
+/** Writes a text as a regular expression that finds just this. */
+export function literally(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

@@ -1,6 +1,6 @@
-// A line of a program and the type of an op in; the part of the line that made the op out.
+// Finds the part of the user's line that made an op.
 
-/** Where the call whose name is the op's type stands in a line: `tf.math.log(p)` of Log. */
+/** Finds where the call whose name is the op's type stands in a line: `tf.math.log(p)` of Log. */
 export function underlined(text: string, op: string): [number, number] {
   const found = new RegExp(`[\\w.]*\\b${op.replace(/V\d$/, "").replace(/[^\w]/g, "")}\\b\\(`, "i").exec(text);
   if (!found) return [0, 0];

@@ -1,4 +1,4 @@
-"""Lists the routes of the API, a file for each group: what ``query`` says, as answers to questions with parameters."""
+"""Lists the routes of the API, a file for each group; their answers are made of what ``query`` says."""
 
 from __future__ import annotations
 

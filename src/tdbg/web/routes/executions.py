@@ -1,13 +1,13 @@
-"""Executions: eager ops and calls of functions, by page; one of them with its stack, inputs and outputs."""
+"""Lists executions (eager ops and calls of functions), and tells one with its stack, inputs and outputs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tdbg.query.trace.executions import Which
+from tdbg.web.answers import STACK, TENSOR, frames, tensors_of
 from tdbg.web.route import LIMIT, OFFSET, PROCESS, Asked, NotFoundError, Parameter, Route
 from tdbg.web.schema import PLACE, listing, maybe, named, number, one_of, record, text, together, whole
-from tdbg.web.shown import STACK, TENSOR, frames, tensors_of
 
 _EXECUTION = named(
     "Execution",

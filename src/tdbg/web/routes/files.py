@@ -1,4 +1,4 @@
-"""What can be saved or compared: tables as CSV or Parquet, the report, and where two runs part."""
+"""Gives what can be saved or compared: tables as CSV or Parquet, the report, and where two runs part."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tdbg.query.trace.trace import Trace
 from tdbg.report.page import build
 from tdbg.store.format import SCHEMAS
 from tdbg.store.sql import record_batches
+from tdbg.web.answers import NUMBERS
 from tdbg.web.route import PROCESS, Answer, Asked, Parameter, Refused, Route
 from tdbg.web.routes.tensors import WHERE, ops_of_line
 from tdbg.web.schema import PLACE, listing, maybe, named, number, one_of, record, text, truth, whole
-from tdbg.web.shown import NUMBERS
 
 _CHUNK = 20_000
 _PIECE = 1 << 18

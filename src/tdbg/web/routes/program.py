@@ -1,4 +1,4 @@
-"""The program behind the numbers: ops and what is around them, graphs as nested scopes, files, stacks."""
+"""Tells of the program behind the numbers: ops and their neighbours, graphs as nested scopes, files, stacks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from tdbg.query.flow.neighbourhood import neighbourhood
 from tdbg.query.listing.op_health import first_bad
+from tdbg.web.answers import HEALTH, STACK, frames
 from tdbg.web.route import PROCESS, Asked, NotFoundError, Parameter, Route
 from tdbg.web.schema import (
     PLACE,
@@ -24,7 +25,6 @@ from tdbg.web.schema import (
     whole,
     with_optional,
 )
-from tdbg.web.shown import HEALTH, STACK, frames
 
 
 def op(asked: Asked) -> dict[str, Any]:

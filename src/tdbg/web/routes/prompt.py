@@ -1,4 +1,4 @@
-"""Lines for the debugger's prompt in; what its commands show, as lines with styles and links, out."""
+"""Runs a line of the debugger's prompt, and answers what its command shows: lines with styles and links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers over training steps: the timeline, tensors' histories, the loss, gradients and layers."""
+"""Gives numbers over training steps: the timeline, tensors' histories, the loss, gradients and layers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tdbg.query.over_time.histories import Output, histories
 from tdbg.query.over_time.series import Curve, Series
 from tdbg.query.rules.losses import Loss
 from tdbg.query.scene.cache import SceneCache
+from tdbg.web.answers import HEALTH
 from tdbg.web.route import PROCESS, Asked, Parameter, Refused, Route
 from tdbg.web.schema import Schema, counts, listing, maybe, named, number, record, text, together, truth, whole
-from tdbg.web.shown import HEALTH
 from tdbg.web.traces import ServedTrace
 
 

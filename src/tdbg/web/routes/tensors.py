@@ -1,4 +1,4 @@
-"""Tensors: listings by page as JSON or as columns; one with its stack, and where it came from and went."""
+"""Lists tensors by page, as JSON or as columns; tells one with its stack, where it came from and where it went."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from tdbg.query.flow.origin_path import Way, Ways
 from tdbg.query.flow.tensor_detail import find_row, inputs_and_consumers
 from tdbg.query.listing.tensor_listing import SORT_KEYS, Wanted
 from tdbg.query.listing.tensor_page import tensor_page
+from tdbg.web.answers import NUMBERS, STACK, TENSOR, events, frames
 from tdbg.web.columns import column_page
 from tdbg.web.route import LIMIT, OFFSET, PROCESS, Answer, Asked, Parameter, Route
 from tdbg.web.schema import PLACE, listing, maybe, named, number, record, text, together, truth, whole, with_optional
-from tdbg.web.shown import NUMBERS, STACK, TENSOR, events, frames
 from tdbg.web.traces import ServedTrace
 
 

@@ -1,4 +1,4 @@
-"""The elements of a tensor, or of a slice of it, where they were kept; numbers and a histogram of them."""
+"""Gives the elements of a tensor, or of a slice of it, where they were kept, with a histogram."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tdbg.errors import TdbgError
 from tdbg.shell.array_cells import computable
 from tdbg.shell.numeric_summary import histogram, summary_of
 from tdbg.shell.tensor_name import parse_index, take
+from tdbg.web.answers import MEASURED
 from tdbg.web.columns import column_page
 from tdbg.web.route import PROCESS, Answer, Asked, Parameter, Refused, Route
 from tdbg.web.routes.tensors import SEQ
 from tdbg.web.schema import listing, maybe, named, number, record, text, truth, whole
-from tdbg.web.shown import MEASURED
 
 _LONGEST_TEXT = 200
 

@@ -8,9 +8,9 @@ from tdbg.query.over_time.alerts import KINDS, find_alerts
 from tdbg.query.verdict.links import links
 from tdbg.query.verdict.text import full_lines
 from tdbg.query.verdict.verdict import Verdict, explain
+from tdbg.web.answers import NUMBERS
 from tdbg.web.route import LIMIT, OFFSET, Asked, Parameter, Route
 from tdbg.web.schema import PLACE, by_name, counts, listing, maybe, named, one_of, record, text, together, truth, whole
-from tdbg.web.shown import NUMBERS
 from tdbg.web.traces import ServedTrace
 
 _WIDE = 10_000  # lines are not cut

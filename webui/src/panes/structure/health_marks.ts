@@ -1,7 +1,7 @@
 // Says how a node of the graph is: by a sign, by a colour, in words.
 
 import type { Health } from "../../server/answers";
-import { count, fromWire, number, plural } from "../../words/format";
+import { count, fromTo, plural } from "../../words/format";
 
 /** Bad values have a sign besides their colour. */
 export function sign(health: Health): string {
@@ -12,7 +12,7 @@ export function tell(health: Health): string {
   if (!health.rows) return "none of its tensors was recorded";
   const harm = health.bad === health.benign ? ", harmless" : "";
   const bad = health.bad ? `, ${count(health.bad)} with NaN or infinity${harm}` : "";
-  return `${plural(health.rows, "tensor")}${bad}, from ${number(fromWire(health.min))} to ${number(fromWire(health.max))}`;
+  return `${plural(health.rows, "tensor")}${bad}, ${fromTo(health.min, health.max)}`;
 }
 
 export function look(health: Health): { fill: string; stroke: string } {

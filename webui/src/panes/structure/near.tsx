@@ -1,4 +1,4 @@
-// Graph structure: an op among its neighbours, as they were at the chosen event.
+// Draws an op among its neighbours, as they were at the chosen event.
 
 import { GraphDrawing, type DrawnNode } from "../../drawing/graph_drawing";
 import { ofOp } from "../../parts/same_subject";
@@ -6,7 +6,7 @@ import { Show } from "../../parts/show";
 import type { Health, OpDetail, OpFacts, TensorDetail, TensorInput } from "../../server/answers";
 import { harmlessOps, op, tensor } from "../../state/chosen";
 import { go, hashOf, NOTHING, viewed, type View } from "../../state/view";
-import { count, fromWire, number, plural } from "../../words/format";
+import { count, fromTo, plural } from "../../words/format";
 import type { PaneInTabs } from "../about";
 import { look, sign, tell } from "./health_marks";
 
@@ -30,8 +30,8 @@ function Near() {
   );
 }
 
-/** The chosen tensor, when it is one of this op, or that of its inputs which came from a neighbour. An input is found by
- * its place among the inputs: what it was computed by may lie behind an op that only moves values. */
+/** The chosen tensor, when it is one of this op, or that of its inputs which came from a neighbour. An input is found
+ * by its place among the inputs: what it was computed by may lie behind an op that only moves values. */
 function eventOf(node: OpFacts, chosen: OpDetail): TensorDetail | TensorInput | undefined {
   const { data } = tensor.value;
   if (!data || viewed.op.value !== null || data.op !== chosen.op) return undefined;
@@ -55,15 +55,16 @@ function healthThen(node: OpFacts, chosen: OpDetail): { mark: string; fill: stri
     min: known.min,
     max: known.max,
   };
+  const bad = known.bad ? `NaN ×${count(then.nan)}, ∞ ×${count(inf)}` : "good";
   const zeros = !known.bad && known.zero ? `0 ×${count(known.zero)}` : "";
   return {
     mark: sign(then) || zeros,
     ...look(then),
-    said: `at this event ${known.bad ? `NaN ×${count(then.nan)}, ∞ ×${count(inf)}` : "good"}, from ${number(fromWire(known.min))} to ${number(fromWire(known.max))}; in the run ${tell(node)}`,
+    said: `at this event ${bad}, ${fromTo(known.min, known.max)}; in the run ${tell(node)}`,
   };
 }
 
-/** To the event of a neighbour, where the chosen tensor tells it; else to the op. */
+/** Leads to the event of a neighbour, where the chosen tensor tells it; else to the op. */
 function toNeighbour(node: OpFacts, chosen: OpDetail): Partial<View> {
   const seq = eventOf(node, chosen)?.seq ?? consumerEvent(node.op);
   return seq === null ? { ...NOTHING, op: node.op } : { ...NOTHING, seq };

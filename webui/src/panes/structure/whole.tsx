@@ -1,4 +1,4 @@
-// Graph structure: the whole graph as scopes within scopes, coloured by what is in them.
+// Draws the whole graph as scopes within scopes, coloured by what is in them.
 
 import { between, colour } from "../../drawing/colours";
 import { GraphDrawing, type DrawnNode } from "../../drawing/graph_drawing";
@@ -167,7 +167,7 @@ function drawnThing(
   };
 }
 
-/** How things are coloured: bad values always in their own colours, else from quiet to strong with the size of a number. */
+/** Colours things: bad values always in their own colours, else from quiet to strong with the size of a number. */
 function tints(things: Thing[], by: string): (thing: Thing) => { fill: string; stroke: string; said: string } {
   if (by === "health") return (thing) => ({ ...look(thing), said: "" });
   const size = (thing: Thing): number | null => {

@@ -1,4 +1,4 @@
-// An op or an execution is chosen, but no tensor yet: what it computed, to choose from.
+// Lists the tensors of the chosen op or execution, to choose one.
 
 import { Show } from "../../parts/show";
 import type { ExecutionDetail, Tensor } from "../../server/answers";
@@ -6,7 +6,7 @@ import { chosenOp, execution, harmlessOps, inTrace } from "../../state/chosen";
 import { useLoad } from "../../state/load";
 import { runOf, when } from "../../state/moments";
 import { go, hashOf, NOTHING, viewed } from "../../state/view";
-import { count, fromWire, number, plural } from "../../words/format";
+import { count, fromWire, functionName, number, plural } from "../../words/format";
 
 const MOST = 30;
 
@@ -22,13 +22,14 @@ export function TensorsOfOp() {
           limit: MOST,
         }),
   );
+  const inStep = viewed.step.value === null ? "" : ` in step ${count(viewed.step.value)}`;
   return (
     <Show loaded={loaded}>
       {(data) => (
         <>
           <p class="facts dim">
             {data.total
-              ? `${plural(data.total, "tensor")} of this op${viewed.step.value === null ? "" : ` in step ${count(viewed.step.value)}`}: choose one`
+              ? `${plural(data.total, "tensor")} of this op${inStep}: choose one`
               : "No tensor of this op was recorded here. Ops that only move values are not recorded; their inputs are."}
           </p>
           <TensorLinks rows={data.rows} />
@@ -46,7 +47,7 @@ function Called({ data }: { data: ExecutionDetail }) {
   return (
     <>
       <p class="facts">
-        <b class="mono">{data.label.replace(/^__(inference|forward|backward)_/, "")}</b>{" "}
+        <b class="mono">{functionName(data.label)}</b>{" "}
         <span class="tag">
           {runOf(data.execution) !== null
             ? "Session run"

@@ -1,4 +1,4 @@
-// The elements of a tensor that were kept, as a picture, a table or a histogram; it opens at the first bad one.
+// Shows the elements of a tensor that were kept, as a picture, a table or a histogram; opens at the first bad one.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { roundTicks } from "../../drawing/axes";

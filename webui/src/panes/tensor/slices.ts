@@ -1,4 +1,4 @@
-// A shape and what the user chose of it in; the slice that is asked for, and pages of outer dimensions, out.
+// Writes and reads slices of a tensor: which part of it is asked for and shown.
 
 /** The indices of a slice text, as far as they fix outer dimensions: "[2, 0, :, :]" gives [2, 0]. */
 export function fixedIndices(slice: string): number[] {

@@ -1,4 +1,4 @@
-// The chosen tensor: its numbers always; its elements, where they were kept, as a picture, a table or a histogram.
+// Shows the chosen tensor: its numbers, what it was computed from and, where they were kept, its elements.
 
 import { about, ofOp } from "../../parts/same_subject";
 import { Show } from "../../parts/show";
