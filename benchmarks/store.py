@@ -129,7 +129,7 @@ def program() -> dict[str, dict[str, list]]:
             "op": numbers, "graph": [0] * OPS, "name": [f"op_{n}" for n in numbers], "type": types,
             "device": [""] * OPS, "input_ops": none, "input_slots": none, "output_dtypes": [[3]] * OPS,
             "attributes": ["{}"] * OPS, "stack": [-1] * OPS, "phase": [0] * OPS, "forward": [-1] * OPS,
-            "observed": [True] * OPS,
+            "observed": [True] * OPS, "kind": ["other"] * OPS, "roles": none, "framework": ["tensorflow"] * OPS,
         },
         "functions": {
             "function": ["step_1"], "graph": [0], "input_ops": [list(range(ARGUMENTS))], "output_ops": [[OPS - 1]],

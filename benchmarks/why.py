@@ -30,6 +30,8 @@ from typing import Any
 import numpy as np
 from store import OPS, Workload
 
+from tdbg.frameworks.tensorflow.ops import in_words
+
 FIRST_BAD = 300
 LOSS = OPS // 2 - 1
 _LAYER = ("ReadVariableOp", "MatMul", "AddV2", "Relu")
@@ -89,6 +91,7 @@ def _program() -> dict[str, dict[str, list[Any]]]:
     numbers = list(range(OPS))
     types = [*(_LAYER[number % 4] for number in range(OPS // 2)), *["Mul"] * (OPS // 2), "__inference_step_1"]
     inputs = [_inputs(number) for number in numbers] + [[]]
+    told = [in_words(one) for one in types]
     names = [f"layer_{min(n, OPS - 1 - n) // 4}/{types[n]}_{n}" for n in numbers] + ["step"]
     return {
         "sources": {"file": ["train.py"], "text": ["x = x @ w"], "time": [0]},
@@ -102,7 +105,8 @@ def _program() -> dict[str, dict[str, list[Any]]]:
             "output_dtypes": [[3]] * (OPS + 1), "attributes": ["{}"] * (OPS + 1), "stack": [0] * (OPS + 1),
             "phase": [int(number >= OPS // 2) for number in numbers] + [0],
             "forward": [OPS - 1 - number if number >= OPS // 2 else -1 for number in numbers] + [-1],
-            "observed": [True] * OPS + [False],
+            "observed": [True] * OPS + [False], "kind": [kind for kind, _, _ in told],
+            "roles": [roles for _, roles, _ in told], "framework": [framework for _, _, framework in told],
         },
         "functions": {
             "function": ["__inference_step_1"], "graph": [0], "input_ops": [[]], "output_ops": [[LOSS]],

@@ -28,6 +28,7 @@ def write_trace(
         "op": [0, 1], "graph": [0, 0], "name": [f"{name}/a", "b"], "type": ["Log", "Mul"], "device": ["", ""],
         "input_ops": [[], [0]], "input_slots": [[], [0]], "output_dtypes": [[3], [3]],
         "attributes": ["{}", "{}"], "stack": [0, 0], "phase": [0, 0], "forward": [-1, -1], "observed": [True, True],
+        "kind": ["", ""], "roles": [[], []], "framework": ["", ""],
     }  # fmt: skip
     writer.append("ops", ops)
     columns: dict[str, list[Any]] = {field.name: [0] * rows for field in SCHEMAS["tensors"]}

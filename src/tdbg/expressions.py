@@ -1,4 +1,4 @@
-"""The text of a filter in; a condition that runs as SQL over a trace, or as a predicate on one live event, out.
+"""Understands filters, and turns them into SQL over a trace or a predicate on one live event.
 
     nan > 0 and op == "Log"
     max_abs > 1e4 or (name ~ "dense.*" and step in 10:20)
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tdbg.errors import TdbgError
-from tdbg.model import DType, Flag, Phase
+from tdbg.model import BAD_SQL, NUMBERS, DType, Phase
 
 
 class Field(NamedTuple):
@@ -31,36 +31,31 @@ class Field(NamedTuple):
 
 
 def _label(kinds: type[DType] | type[Phase], column: str) -> str:
-    """SQL that turns the number of an element type or phase, which counts from 0, into its name."""
+    """Writes SQL that turns the number of an element type or phase, which counts from 0, into its name."""
     return f"{[kind.label for kind in kinds]}[{column} + 1]"
 
 
 def _known(column: str) -> str:
-    """SQL for a number of the finite elements, NaN where there are none, which DuckDB calls greater than any other. It
-    is told by the counts: DuckDB believes the statistics of Parquet files, in which there is no NaN."""
+    """Writes SQL for a number of the finite elements. It is NaN where there are none, which DuckDB calls greater than
+    any other; that is told by the counts, because DuckDB believes the statistics of Parquet files, in which there is no
+    NaN."""
     return f"CASE WHEN coalesce(t.negative + t.zero + t.positive, 1) > 0 THEN {column} END"
 
 
+_COUNTS = {one.name: Field("number", f"t.{one.name}", one.meaning) for one in reversed(NUMBERS) if one.is_count}
+_STATISTICS = {one.name: Field("number", _known(f"t.{one.name}"), one.meaning) for one in NUMBERS if not one.is_count}
 FIELDS: dict[str, Field] = {
-    "nan": Field("number", "t.nan", "how many elements are NaN"),
+    "nan": _COUNTS["nan"],  # the first two are what is asked for most
     "inf": Field("number", "(t.pos_inf + t.neg_inf)", "how many are infinite"),
-    "pos_inf": Field("number", "t.pos_inf", "how many are +infinity"),
-    "neg_inf": Field("number", "t.neg_inf", "how many are -infinity"),
-    "zero": Field("number", "t.zero", "how many are exactly 0"),
-    "negative": Field("number", "t.negative", "how many are finite and below 0"),
-    "positive": Field("number", "t.positive", "how many are finite and above 0"),
-    "elements": Field("number", "t.elements", "how many elements there are"),
-    "min": Field("number", _known("t.min"), "the smallest finite element"),
-    "max": Field("number", _known("t.max"), "the largest finite element"),
-    "mean": Field("number", _known("t.mean"), "the mean of the finite elements"),
-    "std": Field("number", _known("t.std"), "their standard deviation"),
+    **_COUNTS,
+    **_STATISTICS,
     "max_abs": Field(
         "number", _known("greatest(abs(t.min), abs(t.max))"), "the largest absolute value of a finite element"
     ),
     "step": Field("number", "t.step", "the training step"),
     "iteration": Field("number", "t.iteration", "of the innermost loop around it, -1 outside loops"),
     "slot": Field("number", "t.slot", "which output of its op"),
-    "bad": Field("truth", f"(t.flags & {int(Flag.BAD)} != 0)", "whether it holds a NaN or an infinity"),
+    "bad": Field("truth", f"(t.{BAD_SQL})", "whether it holds a NaN or an infinity"),
     "op": Field("text", "o.type", "the op's type, such as Log"),
     "name": Field("text", "o.name", "the op's name, such as dense/MatMul"),
     "dtype": Field("text", _label(DType, "t.dtype"), "the element type, such as float32"),
@@ -90,7 +85,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """``bad``"""
+    """A field that is true or false by itself: ``bad``"""
 
     field: str
 
@@ -103,7 +98,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``max > 1e4``; both sides may be fields."""
+    """A comparison, ``max > 1e4``; both sides may be fields."""
 
     left: Any
     mark: str
@@ -121,7 +116,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """``name ~ "dense.*"``"""
+    """A search in a text: ``name ~ "dense.*"``"""
 
     field: str
     pattern: re.Pattern[str]
@@ -138,7 +133,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """``step in 10:20``: from the first on, before the second."""
+    """A range, ``step in 10:20``: from the first on, before the second."""
 
     field: str
     first: float
@@ -155,7 +150,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """``and``, ``or``"""
+    """Two conditions joined by ``and`` or ``or``."""
 
     word: str
     left: Any
@@ -173,7 +168,7 @@ class Both:
 
 @dataclass(frozen=True, slots=True)
 class Opposite:
-    """``not``"""
+    """A condition after ``not``."""
 
     inner: Any
 
@@ -194,11 +189,11 @@ class Expression:
     root: Any
 
     def sql(self, columns: Mapping[str, str] | None = None) -> Answer:
-        """The condition for WHERE; ``columns`` gives the SQL of fields where it is not that of FIELDS."""
+        """Writes the condition for WHERE; ``columns`` gives the SQL of fields where it is not that of FIELDS."""
         return self.root.sql({name: field.sql for name, field in FIELDS.items()} | dict(columns or {}))
 
     def bounds(self, field: str) -> tuple[float, float]:
-        """Between which values a number must lie for the filter to hold, as far as that is plain to see."""
+        """Finds between which values a number must lie for the filter to hold, as far as that is plain to see."""
         return _bounds(self.root, field)
 
     def matches(self, event: Mapping[str, Any]) -> bool:
@@ -223,7 +218,7 @@ def _bounds(root: Any, field: str) -> tuple[float, float]:
 
 
 def parse(text: str) -> Expression:
-    """TdbgError when the text is no expression, with the place and what was expected there."""
+    """Understands a filter; TdbgError when the text is no expression, with the place and what was expected there."""
     return Expression(text, _Parser(text).whole())
 
 
@@ -240,7 +235,7 @@ class Name(NamedTuple):
 
 
 class _Parser:
-    """Or over and, and over not, not over comparisons."""
+    """Parses a filter: or over and, and over not, not over comparisons."""
 
     def __init__(self, text: str) -> None:
         self._text = text

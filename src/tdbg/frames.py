@@ -1,4 +1,4 @@
-"""A stack frame's file and function in; whether the user wrote it, and which phase of training it tells, out."""
+"""Tells which stack frames are of code that the user wrote."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import sysconfig
 from functools import lru_cache
 
-from tdbg.model import Phase
+from tdbg.frameworks import packages
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _SEP = os.sep
@@ -26,11 +26,10 @@ def _library_folders() -> tuple[str, ...]:
 
 
 _LIBRARIES = _library_folders()
-# Packages that run a program's ops, or run the program; they are libraries wherever they were imported from.
+# Packages that run a program, beside those of the frameworks; they are libraries wherever they were imported from.
 _PACKAGES = (
-    "tensorflow", "keras", "tf_keras", "tensorflow_estimator", "tensorflow_probability", "tensorflow_hub",
-    "tensorflow_datasets", "tf_slim", "tensorflow_addons", "transformers", "sonnet", "numpy", "absl", "wrapt", "pytest",
-    "_pytest", "pluggy", "IPython", "ipykernel", "traitlets", "tornado", "tensorboard",
+    "transformers", "numpy", "absl", "wrapt", "pytest", "_pytest", "pluggy", "IPython", "ipykernel", "traitlets",
+    "tornado", "tensorboard",
 )  # fmt: skip
 # Programs to debug, wherever they are installed.
 _PROGRAMS = tuple(os.path.join(os.path.realpath(_HERE), folder) + _SEP for folder in ("demos", "examples"))
@@ -78,7 +77,7 @@ def _program_folder() -> list[str]:
 def _package_folders() -> list[str]:
     """Where the known packages were imported from: any folder, or a zip archive."""
     found = []
-    for name in _PACKAGES:
+    for name in (*packages(), *_PACKAGES):
         module = sys.modules.get(name)
         file = getattr(module, "__file__", None)
         folders = [os.path.dirname(file)] if file else [*(getattr(module, "__path__", None) or ())]
@@ -111,34 +110,3 @@ def _among(search_path: tuple[str, ...]) -> tuple[list[str], list[str]]:
 def is_user_file_elsewhere(file: str) -> bool:
     """The same for a path that another machine wrote down, where libraries may lie in other folders."""
     return is_user_file(file) and not _LIBRARY_ELSEWHERE.search(file)
-
-
-_PYTHON = f"tensorflow{_SEP}python{_SEP}"
-_BACKWARD = (
-    (f"{_PYTHON}eager{_SEP}backprop.py", ("gradient", "jacobian", "_gradient_function")),
-    (f"{_PYTHON}eager{_SEP}imperative_grad.py", ("imperative_grad",)),
-    (f"{_PYTHON}ops{_SEP}gradients_util.py", ("_GradientsHelper",)),
-)
-_UPDATE = ("apply_gradients", "apply", "_internal_apply_gradients", "_backend_apply_gradients", "update_step")
-_CREATION = (
-    (f"{_PYTHON}ops{_SEP}resource_variable_ops.py", ("_init_from_args",)),
-    (f"{_PYTHON}ops{_SEP}ref_variable.py", ("_init_from_args",)),
-    (f"{_PYTHON}training{_SEP}saver.py", ("_build", "build", "_build_internal")),  # what a checkpoint holds is assigned
-)
-
-
-def phase_of(file: str, function: str) -> Phase | None:
-    """BACKWARD inside gradient code, UPDATE inside an optimizer's apply, OTHER while a variable is made.
-
-    ``function`` may be qualified (``GradientTape.gradient``) or, as TensorFlow's own stacks have it, bare.
-    """
-    name = function.rsplit(".", 1)[-1]
-    for suffix, functions in _BACKWARD:
-        if file.endswith(suffix) and name in functions:
-            return Phase.BACKWARD
-    if f"{_SEP}optimizers{_SEP}" in file or file.endswith(f"training{_SEP}optimizer.py"):
-        return Phase.UPDATE if name in _UPDATE else None
-    for suffix, functions in _CREATION:
-        if file.endswith(suffix) and name in functions:
-            return Phase.OTHER
-    return None

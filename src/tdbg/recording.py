@@ -16,51 +16,70 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tdbg.config import Config, make_config
 from tdbg.errors import TdbgError
 from tdbg.store.place import check_place, make_room
 
-# Framework -> the module of tdbg that listens to it: start(config) -> an object with stop(**end), step(n), flush(),
-# pause(bool), hold(frame), bad_events() and path.
-LISTENERS = {"tensorflow": "tdbg.frameworks.tensorflow.listener"}
+if TYPE_CHECKING:
+    from tdbg.capture.recording import Recording
 
 
 class _Recording:
-    """What is being recorded now; a framework that is not imported yet is waited for."""
+    """What is being recorded now; frameworks that are not imported yet are waited for."""
 
     def __init__(self, config: Config, owner: str) -> None:
         self.config, self.owner = config, owner
-        self.listener: Any = None
+        self.shared: Recording | None = None  # by the listeners; there is none before the first
         self.has_said_so = False  # that it is not the program's own
-        self._finder = _ImportFinder(self)
+        self._finder: _ImportFinder | None = None
         self._undo: Callable[[], None] = lambda: None
         self._signal: Any = None
 
     def start(self) -> None:
+        from tdbg.frameworks import FRAMEWORKS
+
         if self.config.hold_on is not None:
             from tdbg.capture.interrupts import HoldSignal
 
             self._signal = HoldSignal(self.config.hold_on)
             self._signal.install()
-        for framework in LISTENERS:
+        for framework in FRAMEWORKS:
             if framework in sys.modules:
                 self.attach(framework)
-        if self.listener is None:
+        waited_for = {framework for framework in FRAMEWORKS if framework not in sys.modules}
+        if waited_for:
+            self._finder = _ImportFinder(self, waited_for)
             sys.meta_path.insert(0, self._finder)
 
     def attach(self, framework: str) -> None:
         from importlib import import_module
 
+        from tdbg.frameworks import FRAMEWORKS
+
+        module = import_module(f"{FRAMEWORKS[framework]}.listener")
+        is_first = self.shared is None
+        shared = self.shared or _open(self.config, module.versions())
+        try:
+            shared.listeners.append(module.start(shared))
+        except BaseException:
+            if is_first:
+                shared.stop()
+            raise
+        self.shared = shared
+        if is_first:
+            self._follow(shared)
+
+    def _follow(self, shared: Recording) -> None:
+        """Signals and spawned children belong to the recording from here on."""
         from tdbg.capture import children, faults
 
-        self.listener = import_module(LISTENERS[framework]).start(self.config)
         if self._signal is not None:
-            self._signal.hold = self.listener.hold
+            self._signal.hold = shared.hold
         with faults.guard("following spawned children"):
-            config = replace(self.config, output=self.listener.path, break_on=(), hold_on=None)  # children are not held
-            self._undo = children.follow_spawned(config)
+            config = replace(self.config, output=shared.path, break_on=(), hold_on=None)
+            self._undo = children.follow_spawned(config)  # children are not held
 
     def stop(self, **end: Any) -> None:
         self._undo()
@@ -70,19 +89,37 @@ class _Recording:
                 self._signal.remove()
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
-        if self.listener is not None:
-            self.listener.stop(**end)
+        if self.shared is not None:
+            self.shared.stop(**end)
+
+    @property
+    def path(self) -> Path | None:
+        return self.shared.path if self.shared is not None else None
+
+
+def _open(config: Config, versions: dict[str, str]) -> Recording:
+    """The trace begins with the first framework that the program uses."""
+    from tdbg import native
+    from tdbg.capture import faults
+    from tdbg.capture.recorder import Recorder
+    from tdbg.capture.recording import Recording
+
+    recorder = Recorder(config, native.events(), versions)
+    if not native.AVAILABLE:
+        faults.say("the compiled extension is missing, so recording is slower (reinstall tdbg with a C compiler)")
+        recorder.note("fallback", "recorded without the compiled extension")
+    return Recording(recorder)
 
 
 class _ImportFinder(importlib.abc.MetaPathFinder):
-    """Attaches the listener at the moment the framework's import is done."""
+    """Attaches a listener at the moment its framework's import is done."""
 
-    def __init__(self, recording: _Recording) -> None:
-        self._recording = recording
+    def __init__(self, recording: _Recording, waited_for: set[str]) -> None:
+        self._recording, self._waited_for = recording, waited_for
         self._busy = False
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if name not in LISTENERS or self._busy:
+        if name not in self._waited_for or self._busy:
             return None
         self._busy = True
         try:
@@ -96,7 +133,9 @@ class _ImportFinder(importlib.abc.MetaPathFinder):
     def _arrived(self, name: str) -> None:
         from tdbg.capture import faults
 
-        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
+        self._waited_for.discard(name)
+        if not self._waited_for:
+            sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
         try:
             self._recording.attach(name)
         except TdbgError as error:
@@ -163,19 +202,19 @@ def is_recording() -> bool:
 
 def pause(paused: bool = True) -> None:
     """Leaves out what runs from here on, until ``pause(False)``; functions stay as they are."""
-    if _current is not None and _current.listener is not None:
-        _current.listener.pause(paused)
+    if _current is not None and _current.shared is not None:
+        _current.shared.steps.pause(paused)
 
 
 def bad_events() -> int:
     """How many tensors with NaN or infinity were seen so far: cheap to ask while the program runs."""
-    return _current.listener.bad_events() if _current is not None and _current.listener is not None else 0
+    return _current.shared.lib.bad_events() if _current is not None and _current.shared is not None else 0
 
 
 def flush() -> None:
     """Returns when everything recorded so far is on disk."""
-    if _current is not None and _current.listener is not None:
-        _current.listener.flush()
+    if _current is not None and _current.shared is not None:
+        _current.shared.recorder.flush()
 
 
 def disable() -> Path | None:
@@ -231,7 +270,7 @@ def end_recording(**end: Any) -> Path | None:
             return None
         recording, _current = _current, None
         recording.stop(**end)
-    return recording.listener.path if recording.listener is not None else None
+    return recording.path
 
 
 @contextlib.contextmanager
@@ -246,8 +285,8 @@ def watch(output: str | os.PathLike | None = None, force: bool = False, **option
 
 def step(number: int | None = None) -> None:
     """Says that a training step begins: the next one, or the given number. Without it steps are found by themselves."""
-    if _current is not None and _current.listener is not None:
-        _current.listener.step(number)
+    if _current is not None and _current.shared is not None:
+        _current.shared.steps.told(number)
 
 
 def breakpoint() -> None:
@@ -255,9 +294,9 @@ def breakpoint() -> None:
     held whenever the function runs past this place."""
     from tdbg.capture import faults
 
-    if _current is not None and _current.listener is not None:
+    if _current is not None and _current.shared is not None:
         with faults.guard("holding the program at a breakpoint"):
-            _current.listener.breakpoint(sys._getframe(1))
+            _current.shared.breakpoint(sys._getframe(1))
     elif _current is None and not _said_at:
         _said_at.append(True)
         faults.say("tdbg.breakpoint() is ignored: tdbg is off (start it with tdbg run, or tdbg.enable())")
@@ -269,7 +308,7 @@ _said_at: list[bool] = []
 
 def current_path() -> Path | None:
     """Where the running recording goes, None when there is none or no framework was used yet."""
-    return _current.listener.path if _current is not None and _current.listener is not None else None
+    return _current.path if _current is not None else None
 
 
 def open_trace(path: str | os.PathLike) -> Any:

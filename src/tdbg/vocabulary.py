@@ -8,14 +8,16 @@ name is for display. An op's inputs stand in the order that its kind says here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from enum import Flag, StrEnum, auto
+from enum import Enum, Flag, auto
 from typing import TypeVar
 
 Input = TypeVar("Input")
 
 
-class Kind(StrEnum):
+class Kind(Enum):
     """What an op computes. The texts are part of the trace format and never change."""
+
+    __hash__ = object.__hash__  # Enum's own is slow, and these are looked up for every op of a trace
 
     OTHER = "other"  # none of these; its roles still say what it does to a program
 
@@ -145,6 +147,10 @@ class Kind(StrEnum):
     EINSUM = "einsum"
     CONVOLVE = "convolve"  # image, filter
     DEPTHWISE_CONVOLVE = "depthwise_convolve"  # image, filter
+    # Computed by the runtime as one with what follows them in the program, such as a bias and an activation.
+    FUSED_MATMUL = "fused_matmul"  # a, b, ...
+    FUSED_CONVOLVE = "fused_convolve"  # image, filter, ...
+    FUSED_DEPTHWISE_CONVOLVE = "fused_depthwise_convolve"  # image, filter, ...
     DETERMINANT = "determinant"
     LOG_DETERMINANT = "log_determinant"
     INVERSE = "inverse"
@@ -221,6 +227,7 @@ class Kind(StrEnum):
     NEXT_ELEMENT = "next_element"  # of a data pipeline
     OPTIONAL_VALUE = "optional_value"  # out of an Optional
     DATASET = "dataset"  # in memory: what it is made of went in as its inputs
+    STAGE = "stage"  # of a data pipeline: a map, a shuffle, a batch
     ITERATOR = "iterator"
     RESTORE = "restore"  # out of a checkpoint
     PARSE_NUMBER = "parse_number"  # a text as a number
@@ -239,9 +246,10 @@ class Kind(StrEnum):
     ASSIGN_SLICE = "assign_slice"
     ASSIGN_ROWS = "assign_rows"  # variable, indices, values
     UPDATE = "update"  # an optimizer's whole step for one variable
+    ADAPTIVE_UPDATE = "adaptive_update"  # the same, where the gradient is squared for it: Adam, RMSprop, ...
 
     # ---- calls and loops
-    CALL = "call"  # of a function that is a graph of its own
+    CALL = "call"  # of a graph: its inputs are what that takes, its outputs what that gives
     IF = "if"
     CASE = "case"
     WHILE = "while"
@@ -253,12 +261,14 @@ class Kind(StrEnum):
     SWITCH = "switch"  # x, condition
     PUSH = "push"  # on a stack that a loop's gradient takes from
     POP = "pop"
-    LIST_STACK = "list_stack"  # the elements of a list as one tensor
+    LIST_STACK = "list_stack"  # the elements of a list, or some of them, as one tensor: list, ...
     LIST_SET = "list_set"  # list, index, value
     LIST_GET = "list_get"  # list, index
     LIST_FROM = "list_from"  # x, shape
     ARRAY = "array"  # that a loop writes to
-    ARRAY_READ = "array_read"  # array, index, flow
+    ARRAY_READ = "array_read"  # some of its elements, or all: array, ..., flow
+    DEQUEUE = "dequeue"  # out of a queue
+    COMPOSITION = "composition"  # several ops as one, each on what the one before it gave
     PRINT = "print"
     ASSERT = "assert"
 
@@ -325,7 +335,7 @@ _DATA_INPUTS = {
     Kind.SLICE_GRADIENT: slice(4, None),
     Kind.SCATTER_INTO: _OUTER,
     Kind.LIST_SET: _OUTER,
-    Kind.ARRAY_READ: slice(2, None),
+    Kind.ARRAY_READ: slice(-1, None),
     Kind.CONVOLVE_GRADIENT: _BUT_FIRST,
     Kind.FILTER_GRADIENT: _OUTER,
     Kind.SHAPE_OF: _NONE,
@@ -347,10 +357,25 @@ ADDITIONS = frozenset((Kind.ADD, Kind.ADD_BIAS))
 DIVISIONS = frozenset((Kind.DIVIDE, Kind.XDIVY))
 SOFTMAXES = frozenset((Kind.SOFTMAX, Kind.LOG_SOFTMAX))
 PRODUCTS = frozenset((Kind.MATMUL, Kind.EINSUM, Kind.CONVOLVE, Kind.DEPTHWISE_CONVOLVE))  # with weights, mostly
+# What the runtime computed as one with what follows it -> what it begins with.
+FUSED = {
+    Kind.FUSED_MATMUL: Kind.MATMUL,
+    Kind.FUSED_CONVOLVE: Kind.CONVOLVE,
+    Kind.FUSED_DEPTHWISE_CONVOLVE: Kind.DEPTHWISE_CONVOLVE,
+}
 CROSS_ENTROPIES = frozenset((Kind.SOFTMAX_CROSS_ENTROPY, Kind.SPARSE_SOFTMAX_CROSS_ENTROPY))
 # Where data comes in while the program runs.
 PIPELINES = frozenset((Kind.NEXT_ELEMENT, Kind.OPTIONAL_VALUE))
 ENTRANCES = PIPELINES | {Kind.ARGUMENT}
+DATASETS = frozenset((Kind.DATASET, Kind.STAGE))
+# They hand out what was put into a list, or into what a loop writes to.
+OUT_OF_LISTS = frozenset((Kind.LIST_STACK, Kind.LIST_GET, Kind.POP, Kind.ARRAY_READ))
+# The same, and a variable, a queue or a pipeline; how it got there is not recorded.
+KEEPERS = ENTRANCES | OUT_OF_LISTS | {Kind.READ, Kind.DEQUEUE}
+# They write to a variable what their last input holds: in place of what was there, or of some of it, or added to it.
+ASSIGNMENTS = frozenset((Kind.ASSIGN, Kind.ASSIGN_ADD, Kind.ASSIGN_SUBTRACT, Kind.ASSIGN_SLICE, Kind.ASSIGN_ROWS))
+# What comes out of them is what the graphs give that they run. IF and CASE take their choice before the arguments.
+GRAPH_CALLS = frozenset((Kind.CALL, Kind.IF, Kind.CASE, Kind.WHILE))
 # They hand on what they are given, an infinity with it, and compute at most a sum or a product.
 HAND_ON = frozenset(
     (

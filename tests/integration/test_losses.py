@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from recorded_run import line_with, record
 
-from tdbg.query.over_time.series import Series
+from tdbg.query.over_time.curves import Curves
 from tdbg.query.verdict.verdict import explain
 
 tf = pytest.importorskip("tensorflow")
@@ -145,8 +145,8 @@ def session_with_validation() -> list:
 def test_the_loss_is_what_the_program_saw(program: Callable, tmp_path: Path) -> None:
     with record(tmp_path) as recorded:
         seen = program()
-    series = Series(recorded.trace, 0)
-    loss, curve = series.the_loss(), series.loss()
+    curves = Curves(recorded.trace, 0)
+    loss, curve = curves.the_loss(), curves.loss()
     assert loss is not None and curve is not None and not loss.note
     shown = [float("nan") if point.bad else point.value for point in curve.points]
     assert np.allclose(shown[-len(seen) :], seen, rtol=1e-3, equal_nan=True)
@@ -155,7 +155,7 @@ def test_the_loss_is_what_the_program_saw(program: Callable, tmp_path: Path) -> 
 def test_the_loss_has_its_own_line_and_not_that_of_a_part(tmp_path: Path) -> None:
     with record(tmp_path) as recorded:
         autoencoder_in_a_function()
-    loss = Series(recorded.trace, 0).the_loss()
+    loss = Curves(recorded.trace, 0).the_loss()
     line = line_with(__file__, "the loss of an autoencoder")
     assert loss is not None and loss.name.endswith(f"test_losses.py:{line}")
 
@@ -163,7 +163,7 @@ def test_the_loss_has_its_own_line_and_not_that_of_a_part(tmp_path: Path) -> Non
 def test_a_loss_that_nobody_needs_is_not_computed_and_the_plot_says_so(tmp_path: Path) -> None:
     with record(tmp_path) as recorded:
         autoencoder(tf.function, shown="divergence")
-    loss = Series(recorded.trace, 0).the_loss()
+    loss = Curves(recorded.trace, 0).the_loss()
     assert loss is not None and loss.name.startswith("Mul, ")
     assert "a part of the loss; the loss itself (AddV2, " in loss.note
 
@@ -182,7 +182,7 @@ def test_two_losses_are_not_taken_for_one(tmp_path: Path) -> None:
         for _ in range(3):
             step()
         tf.math.log(tf.reduce_sum(tf.zeros([3])))
-    loss = Series(recorded.trace, 0).the_loss()
+    loss = Curves(recorded.trace, 0).the_loss()
     assert loss is not None and loss.note == "one of 2 tensors that gradients are taken of"
     first = explain(recorded.trace).first  # a number that the program prints, say, is neither of them
     assert first is not None and first.reach is not None and not first.reach.loss

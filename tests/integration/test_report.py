@@ -14,7 +14,7 @@ import pytest
 
 import tdbg
 from tdbg.__main__ import main
-from tdbg.query.over_time.series import Series
+from tdbg.query.over_time.curves import Curves
 from tdbg.report.page import build
 
 pytest.importorskip("tensorflow")
@@ -68,7 +68,12 @@ def run(folder: Path, *words: str) -> None:
     source = str(Path(tdbg.__file__).parents[1])
     environment = os.environ | {"PYTHONPATH": source, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1"}
     ran = subprocess.run(
-        [sys.executable, "-m", "tdbg", "run", "-q", *words], cwd=folder, env=environment, capture_output=True, text=True
+        [sys.executable, "-m", "tdbg", "run", "-q", *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
     )
     assert ran.returncode == 0, ran.stderr
 
@@ -113,16 +118,16 @@ def test_every_step_is_drawn(traces: Path) -> None:
     """custom_loop: two steps before the numbers are gone, and a mark for each step with bad ones."""
     page = page_of(traces, "custom_loop")
     trace = tdbg.open(traces / "custom_loop.tdbg")
-    series = Series(trace, 0)
+    curves = Curves(trace, 0)
     steps = len(set(trace.table("tensors", ["step"])["step"].to_pylist()))
-    loss, weights = series.loss(), series.weights_by_step()
+    loss, weights = curves.loss(), curves.weights_by_step()
     assert loss is not None and len(loss.points) == steps == 30
     assert [len(curve.points) for curve in weights] == [steps] * 2
     assert sum(point.value is not None for point in weights[0].points) < steps
-    assert {"custom_loop.py:19", "custom_loop.py:21"} <= {Path(c.name).name for c in series.gradient_by_layer()}
+    assert {"custom_loop.py:19", "custom_loop.py:21"} <= {Path(c.name).name for c in curves.gradient_by_layer()}
     titles = [attributes["aria-label"] for attributes in page.attributes("svg")]
     assert titles == ["Where it began: Log", "Its input 0: Softmax", "Loss", "Gradient by layer", "Weights"]
-    finite = [p for c in [loss, *weights, *series.gradient_by_layer()] for p in c.points if p.value is not None]
+    finite = [p for c in [loss, *weights, *curves.gradient_by_layer()] for p in c.points if p.value is not None]
     assert len(page.attributes("circle")) >= len(finite)
     drawn = [int(attributes["data-points"]) for attributes in page.attributes("path") if "data-points" in attributes]
     assert sum(point.value is not None for point in weights[0].points) in drawn
@@ -136,7 +141,7 @@ def test_a_norm_is_the_norm(tmp_path: Path) -> None:
     weights = tf.Variable(values, name="weights")
     with tdbg.watch(tmp_path / "run.tdbg"):
         tf.function(lambda: tf.reduce_sum(weights * 2.0))()
-    (curve,) = Series(tdbg.open(tmp_path / "run.tdbg"), 0).weights_by_step()
+    (curve,) = Curves(tdbg.open(tmp_path / "run.tdbg"), 0).weights_by_step()
     (point,) = curve.points
     assert point.value == pytest.approx(float(np.linalg.norm(values)), rel=1e-5)
     assert point.bad == 0
@@ -186,5 +191,5 @@ def test_the_command_writes_a_file_once(
     assert "--force" in capsys.readouterr().err
     assert main(["report", "--force", trace]) == 0
     assert main(["report", "-o", "nowhere/report.html", trace]) == 2
-    assert "cannot be written" in capsys.readouterr().err
+    assert "cannot write the report" in capsys.readouterr().err
     assert Path("healthy.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

@@ -349,6 +349,22 @@ model.fit(x, classes, batch_size=16, epochs=2, verbose=0)
 """,
         ("10.0", "0.01"),
     ),
+    "a learning rate after which a policy never moves again": Bug(
+        "update_ratio",
+        """
+policy = Sequential([layers.Dense(64, "relu"), layers.Dense(2)])
+optimizer = tf.keras.optimizers.RMSprop(learning_rate=0.7)  # ->
+for _ in range(20):
+    with tf.GradientTape() as tape:
+        logits = policy(x)
+        action = tf.random.categorical(logits, 1)[:, 0]
+        reward = tf.cast(action == (classes > 0), tf.float32)
+        loss = tf.reduce_mean(reward * tf.nn.sparse_softmax_cross_entropy_with_logits(action, logits))
+    weights = policy.trainable_variables
+    optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+""",
+        ("0.7", "0.003"),
+    ),
 }
 
 

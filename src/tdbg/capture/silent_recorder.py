@@ -21,5 +21,8 @@ class SilentRecorder:
     def push_array(self, op: int, slot: int, graph: int, flags: int, array: np.ndarray, execution: int = -1) -> None:
         pass
 
+    def flush(self) -> None:
+        pass
+
     def note(self, kind: str, text: str, count: int = 1) -> None:
         pass

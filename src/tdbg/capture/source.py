@@ -23,21 +23,22 @@ class StackInfo(NamedTuple):
     phase: Phase | None  # what the innermost frame that tells says of the phase
 
 
-_TOLD = 1 << 30  # the first number of a stack that was told; those of native/stacks.c are below
+_TOLD = 1 << 30  # the first number of a stack that was told; those of native/stacks/stacks.c are below
 Sink = Callable[[str, tuple], None]
 Remap = Callable[[str, int], tuple[str, int, str | None] | None]
 PhaseOf = Callable[[str, str], Phase | None]
 
 
 class Sources:
-    """Turns stack numbers (see native/stacks.c) into rows; each frame, stack and file is written once.
+    """Turns stack numbers (see native/stacks/stacks.c) into rows; each frame, stack and file is written once.
 
     An exception of the program's signal handlers may strike between any two lines here: what is known is noted last, so
     that it is learnt again then.
     """
 
-    def __init__(self, lib: Any, add: Sink, phase_of: PhaseOf, remap: Remap = lambda file, line: None) -> None:
-        self._lib, self._add, self._phase_of, self._remap = lib, add, phase_of, remap
+    def __init__(self, lib: Any, add: Sink, phase_of: PhaseOf, *remaps: Remap) -> None:
+        self._lib, self._add, self._phase_of = lib, add, phase_of
+        self.remaps = list(remaps)  # what knows the user's line behind generated code; listeners add to it
         self._infos: dict[int, StackInfo] = {}
         self._frames: dict[tuple[str, int, str], int] = {}
         self._frame_list: list[Frame] = []
@@ -63,6 +64,10 @@ class Sources:
             stack = self._lib.stack_get(stack)[0]
         return found[::-1]
 
+    def user_frames(self, stack: int) -> list[Frame]:
+        """The user's own frames of a stack, the outermost first; node_info has all."""
+        return [frame for frame in self.frames(stack) if frame.is_user]
+
     def of_frames(self, frames: Iterable[tuple[str, int, str]]) -> int:
         """The stack of frames that were told (file, line, function), the outermost first; its number is apart."""
         with self._lock:
@@ -79,6 +84,9 @@ class Sources:
                     self._told[stack, frame] = number
                 stack, info = number, self._infos[number]
             return stack
+
+    def _remap(self, file: str, line: int) -> tuple[str, int, str | None] | None:
+        return next((mapped for remap in self.remaps if (mapped := remap(file, line))), None)
 
     def _write(self, stack: int, parent: int, frame: int, outer: StackInfo) -> StackInfo:
         where = self._frame_list[frame]

@@ -2,15 +2,57 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from importlib import import_module
 from typing import cast
 
-from tdbg.frameworks.contract import Ops
+from tdbg.frameworks.contract import Dialect, Ops
+from tdbg.model import Phase
 
 # By the name under which programs import it.
 FRAMEWORKS = {"tensorflow": "tdbg.frameworks.tensorflow"}
+DEFAULT = "tensorflow"  # of traces that name none, or one that this tdbg does not know
 
 
 def ops_of(framework: str) -> Ops:
     """What a framework's native op types are in tdbg's words."""
-    return cast(Ops, import_module(f"{FRAMEWORKS[framework]}.ops"))
+    return cast(Ops, import_module(f"{FRAMEWORKS.get(framework, FRAMEWORKS[DEFAULT])}.ops"))
+
+
+@cache
+def dialects() -> tuple[Dialect, ...]:
+    return tuple(dialect_of(name) for name in FRAMEWORKS)
+
+
+def phase_of(file: str, function: str) -> Phase | None:
+    """Which phase of training a stack frame tells, in whatever framework's code it is.
+
+    ``function`` may be qualified (``GradientTape.gradient``) or bare.
+    """
+    name = function.rpartition(".")[2]
+    return next((phase for one in dialects() if (phase := one.phase_of(file, name)) is not None), None)
+
+
+@cache
+def packages() -> tuple[str, ...]:
+    """Libraries that run programs of any framework."""
+    return tuple(name for one in dialects() for name in one.packages)
+
+
+@cache
+def dialect_of(framework: str) -> Dialect:
+    """How the users of a framework say things."""
+    module = import_module(f"{FRAMEWORKS.get(framework, FRAMEWORKS[DEFAULT])}.dialect")
+    return cast(Dialect, module.DIALECT)
+
+
+def titles() -> str:
+    """All frameworks that tdbg knows, as a sentence names them: ``TensorFlow``."""
+    *others, last = (dialect_of(name).title for name in FRAMEWORKS)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def is_any_imported() -> bool:
+    """Whether this process has loaded a framework that can be recorded."""
+    return any(name in sys.modules for name in FRAMEWORKS)

@@ -1,4 +1,4 @@
-"""A trace in; the whole report as one HTML text out: verdict, plots, alerts, coverage, how it was recorded."""
+"""Writes the whole report of a trace as one HTML text: verdict, plots, alerts, coverage, how it was recorded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tdbg.model import Flag
 from tdbg.query.over_time.alerts import find_alerts
-from tdbg.query.over_time.series import Curve, Series
+from tdbg.query.over_time.curves import Curve, Curves
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Rows
 from tdbg.query.verdict.verdict import Origin, Verdict, explain
@@ -29,7 +29,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def build(trace: Trace) -> str:
-    """The report of a trace as it is now."""
+    """Writes the report of a trace as it is now."""
     rows = Rows(trace)
     verdict = explain(trace, rows=rows)
     programs: dict[int, Program] = {}
@@ -42,7 +42,7 @@ def build(trace: Trace) -> str:
         *_verdict(verdict, program),
         parts.alerts_part(verdict, program(main)),
         parts.harmless_part(verdict),
-        _plots(Series(trace, main, program(main), rows), verdict, main, len(trace.processes)),
+        _plots(Curves(trace, main, program(main), rows), verdict, main, len(trace.processes)),
         _steps(find_alerts(trace, rows), verdict),
         _coverage(verdict),
         _recording(trace),
@@ -77,17 +77,17 @@ def _verdict(verdict: Verdict, program: Any) -> Iterator[Html]:
 # ---- plots
 
 
-def _plots(series: Series, verdict: Verdict, process: int, processes: int) -> Html:
+def _plots(curves: Curves, verdict: Verdict, process: int, processes: int) -> Html:
     origin = verdict.origins[0] if verdict.origins else None
-    loss = series.the_loss()
+    loss = curves.the_loss()
     wanted = _around(origin)
-    found = series.histories(wanted, loss) if wanted or loss is not None else []
+    found = curves.histories(wanted, loss) if wanted or loss is not None else []
     histories, losses = found[: len(wanted)], found[len(wanted) :]
     about_loss = (loss.note if loss is not None else "") or "the value that gradients are taken of"
-    figures = [*_origin_plots(origin, histories), *_training_plots(series, losses, about_loss)]
+    figures = [*_origin_plots(origin, histories), *_training_plots(curves, losses, about_loss)]
     notes = [f"process {process} of {processes}"] if processes > 1 else []
-    if series.steps_per_point > 1:
-        notes.append(f"each point stands for {series.steps_per_point:,} steps")
+    if curves.steps_per_point > 1:
+        notes.append(f"each point stands for {curves.steps_per_point:,} steps")
     return join(
         tag("h2", "Over the steps"),
         tag("p", "; ".join(notes), class_="dim") if notes else None,
@@ -97,21 +97,21 @@ def _plots(series: Series, verdict: Verdict, process: int, processes: int) -> Ht
     )
 
 
-def _training_plots(series: Series, losses: list[Curve], about_loss: str) -> Iterator[Html]:
+def _training_plots(curves: Curves, losses: list[Curve], about_loss: str) -> Iterator[Html]:
     if any(_is_drawn(curve) for curve in losses):
         yield plot("Loss", losses, about_loss)
-    gradients = [curve for curve in series.gradient_by_layer() if _is_drawn(curve)]
+    gradients = [curve for curve in curves.gradient_by_layer() if _is_drawn(curve)]
     if gradients:
         yield plot(
             "Gradient by layer", gradients, "L2 norm of all gradient tensors of a layer, from count, mean and std"
         )
-    weights = [curve for curve in series.weights_by_step() if _is_drawn(curve)]
+    weights = [curve for curve in curves.weights_by_step() if _is_drawn(curve)]
     if weights:
         yield plot("Weights", weights, "L2 norm of each variable as it was read, from count, mean and std")
 
 
 def _around(origin: Origin | None) -> list[tuple[int, int, str]]:
-    """The output where bad values began and what its op read, as ``Series.histories`` takes them."""
+    """The output where bad values began and what its op read, as ``Curves.histories`` takes them."""
     if origin is None:
         return []
     facts = origin.inputs[:_MOST_INPUTS]

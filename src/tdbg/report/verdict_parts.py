@@ -1,11 +1,11 @@
-"""A verdict in; its origins, harmless places and alerts as HTML out."""
+"""Writes the parts of a verdict as HTML: origins, harmless places and alerts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from tdbg.model import Frame
+from tdbg.model import NUMBERS, STATISTICS, Frame
 from tdbg.query.fixes.trial import Trial
 from tdbg.query.rules import Alert
 from tdbg.query.trace.program import Program, short_path
@@ -14,6 +14,8 @@ from tdbg.query.verdict.verdict import Origin, Verdict
 from tdbg.report.markup import Html, join, tag
 
 _BEFORE, _AFTER = 4, 3
+_COLUMNS = ("elements", *STATISTICS, "zero", "nan", "neg_inf", "pos_inf")
+_LABELS = {one.name: one.label for one in NUMBERS}
 _MOST_ALERTS, _MOST_HARMLESS, _MOST_INPUTS = 50, 20, 8
 _PHASE = {"backward": " in the gradient", "update": " in the update", "data": " in the data"}
 
@@ -25,7 +27,7 @@ def number(value: Any) -> str:
 
 
 def table(header: Iterable[tuple[str, bool]], rows: Iterable[Iterable[Any]], is_narrow: bool = False) -> Html:
-    """``header``: names, and whether their columns hold numbers."""
+    """Writes a table. ``header`` gives names, and whether their columns hold numbers."""
     columns = list(header)
     head = [tag("th", name, class_="number" if right else None) for name, right in columns]
     body = [
@@ -54,7 +56,8 @@ def headline(origin: Origin) -> str:
 
 
 def clean_panel(verdict: Verdict) -> Html:
-    """What is said where no bad value began: that all is well, that training is not healthy, or that nobody looked."""
+    """Says what is so where no bad value began: that all is well, that training is not healthy, or that nobody
+    looked."""
     coverage = verdict.coverage
     if coverage.blind:
         return _panel("verdict", tag("h1", coverage.blind))
@@ -101,7 +104,7 @@ def origin_panel(origin: Origin, program: Program, is_first: bool) -> Html:
 
 
 def definitions(facts: Iterable[tuple[str, Any]]) -> Html:
-    """Names and what is said of them, side by side."""
+    """Writes names and what is said of them, side by side."""
     return tag("dl", *(join(tag("dt", label), tag("dd", content)) for label, content in facts))
 
 
@@ -118,7 +121,7 @@ def _source(frame: Frame | None, program: Program) -> Html | None:
 
 def _numbers(origin: Origin) -> Html:
     header = [("", False), ("from", False)]
-    header += [(name, True) for name in ("elements", "min", "max", "mean", "std", "zeros", "NaN", "-inf", "+inf")]
+    header += [(_LABELS[name], True) for name in _COLUMNS]
     rows = [("output", origin.what, *_row(origin.row))]
     rows += [(f"input {fact.index}", _made_by(fact), *_row(fact.row)) for fact in origin.inputs[:_MOST_INPUTS]]
     return table(header, rows)
@@ -130,8 +133,7 @@ def _made_by(fact: InputFact) -> str:
 
 
 def _row(row: Any) -> list[str]:
-    names = ("elements", "min", "max", "mean", "std", "zero", "nan", "neg_inf", "pos_inf")
-    return [number(getattr(row, name)) for name in names]
+    return [number(getattr(row, name)) for name in _COLUMNS]
 
 
 def _fix(origin: Origin, program: Program) -> Html | None:
@@ -174,7 +176,7 @@ def harmless_part(verdict: Verdict) -> Html | None:
 
 
 def alerts_part(verdict: Verdict, program: Program) -> Html | None:
-    """What was not healthy, each with its line, its numbers, why it matters and what to do."""
+    """Lists what was not healthy, each with its line, its numbers, why it matters and what to do."""
     if not verdict.alerts:
         return None
     shown, more = verdict.alerts[:_MOST_ALERTS], len(verdict.alerts) - _MOST_ALERTS

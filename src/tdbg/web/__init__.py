@@ -1,1 +1,1 @@
-"""Serves traces over HTTP: a page, and the JSON that it is made of. What is shown comes from ``query``."""
+"""Serves traces as a page and its JSON over HTTP; what is shown comes from ``query``."""

@@ -1,4 +1,4 @@
-"""Says what a route is: its path, its parameters with their limits, the shape of its answer, what makes it."""
+"""Defines what a route is: its path, its parameters with their limits, the shape of its answer, and what makes it."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Anything that is not JSON. ``body`` may be parts, sent as they come."""
+    """An answer that is not JSON. ``body`` may be parts, sent as they come."""
 
     body: bytes | Iterable[bytes]
     kind: str
@@ -110,13 +110,14 @@ class Asked:
         return self.values[name]
 
     def process(self) -> int:
-        """The process that is asked about: the one named, else that with the first bad value."""
+        """Gives the process that is asked about: the one named, else that with the first bad value."""
         return self.trace.process(self.values.get("process"))
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """``{trace}`` in the path is the id of a trace. ``answer`` is a JSON schema, unless ``kind`` is another format."""
+    """One address of the API. ``{trace}`` in the path is the id of a trace. ``answer`` is a JSON schema, unless
+    ``kind`` is another format."""
 
     path: str
     summary: str

@@ -15,7 +15,8 @@ import pytest
 
 from tdbg import native
 from tdbg.model import DType, Flag, Mode
-from tdbg.native import fallback, python_ring, record
+from tdbg.native import fallback, record
+from tdbg.native.fallback import ring as python_ring
 from tdbg.native.record import END, EXECUTION, FAILED, IDS_OFFSET, INLINE_IDS, MORE, RECORD, TENSOR
 
 LIBRARIES = [fallback] if native.lib is None else [native.lib, fallback]

@@ -25,7 +25,8 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "ops": {
         "graph": 0, "device": "/device:CPU:0", "input_ops": [], "input_slots": [], "output_dtypes": [3],
-        "attributes": "{}", "stack": 1, "phase": 0, "forward": -1, "observed": True,
+        "attributes": "{}", "stack": 1, "phase": 0, "forward": -1, "observed": True, "kind": "",
+        "roles": [], "framework": "",
     },
     "executions": {"seq": 0, "time": 0, "step": 0, "thread": 1, "op": -1, "graph": 0, "inputs": []},
     "runs": {"global_step": -1, "error": ""},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tdbg.frameworks.tensorflow.ops import kind_of
 from tdbg.model import Phase
 from tdbg.query.flow.loops import Way, follow, is_pop, popped, seen
 from tdbg.query.trace.program import Op
@@ -9,11 +10,12 @@ from tdbg.query.trace.rows import Row
 
 
 def op(kind: str) -> Op:
-    return Op(0, 0, kind, kind, (), -1, Phase.FORWARD, -1, True)
+    return Op(0, 0, kind, kind, (), -1, Phase.FORWARD, -1, True, kind_of(kind))
 
 
 def row(seq: int, iteration: int, mean: float = 0.0) -> Row:
-    return Row(seq, 0, 0, 1, 0, iteration, 3, 0, 1, 0, 0, 1, 0, 0, 0, mean, mean, mean, 0.0, 3, -1, -1)
+    numbers = (1, 0, 0, 1, 0, 0, 0, mean, mean, mean, 0.0)
+    return Row(*numbers, seq, 0, 0, 1, 0, iteration, 3, 0, 3, -1, -1)
 
 
 def test_the_way_through_a_loop_variable() -> None:

@@ -8,12 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tdbg.frameworks import dialect_of
+from tdbg.query.fixes import finders as found
 from tdbg.query.fixes import rewrite as r
 from tdbg.query.fixes import softmax_by_hand
 from tdbg.query.fixes.rewrite import rewrite
-from tdbg.query.trace.definitions import definitions
+from tdbg.query.fixes.statement import Finder, Statement
+from tdbg.query.trace.definitions import Definitions, definitions
+from tdbg.vocabulary import Kind
 
-BOUNDED = "{2}({tf}.maximum({0}, 1e-7))"
+BOUNDED = "{library}.maximum({0}, 1e-7)"
+LOG = found.argument_of(Kind.LOG)
+
+
+def in_tensorflow(text: str, known: Definitions | None = None) -> Statement:
+    """A statement of a file that has ``import tensorflow as tf``."""
+    return Statement(text, dialect_of("tensorflow"), {"tf": "tensorflow", "np": "numpy"}, known)
 
 
 @pytest.mark.parametrize(
@@ -34,64 +44,107 @@ BOUNDED = "{2}({tf}.maximum({0}, 1e-7))"
     ],
 )
 def test_the_argument_of_a_call(statement: str, expected: str) -> None:
-    assert rewrite(statement, r.call("log"), BOUNDED) == expected
+    assert rewrite(in_tensorflow(statement), LOG, BOUNDED) == expected
 
 
 @pytest.mark.parametrize(
     ("statement", "find", "template", "expected"),
     [
-        ("y = a / b", r.division, "{tf}.math.divide_no_nan({2}, {3})", "y = tf.math.divide_no_nan(a, b)"),
-        ("y = (a + 1) / b[0]", r.division, "{0} / {tf}.maximum({3}, 1e-7)", "y = (a + 1) / tf.maximum(b[0], 1e-7)"),
-        ("y = a / b / c", r.division, "{0}", ""),
-        ("y = tf.div(a, b)", r.division, "{tf}.math.divide_no_nan({2}, {3})", "y = tf.math.divide_no_nan(a, b)"),
-        ("y = tf.divide(a, b) ** 2", r.division, "{0} / {tf}.maximum({3}, 1)", "y = (a / tf.maximum(b, 1)) ** 2"),
-        ("y = p * tf.math.log(p)", r.times_own_log, "{tf}.math.xlogy({0}, {0})", "y = tf.math.xlogy(p, p)"),
-        ("y = tf.math.log(p[0]) * p[0]", r.times_own_log, "{tf}.math.xlogy({0}, {0})", "y = tf.math.xlogy(p[0], p[0])"),
-        ("h = tf.atan2(y, x)", r.call_of_two("atan2"), "{2}({0}, {tf}.abs({1}))", "h = tf.atan2(y, tf.abs(x))"),
-        ("h = tf.atan2(y - 1, x)", r.call_of_two("atan2"), "{0}", "h = (y - 1)"),
-        ("h = tf.atan2(y, x=x)", r.call_of_two("atan2"), "{0}", ""),
-        ("y = tf.cast(x, tf.float16)", r.cast_to("float16"), "{1}({0}, {tf}.bfloat16)", "y = tf.cast(x, tf.bfloat16)"),
-        ("y = tf.cast(x, 'float16')", r.cast_to("float16"), "{1}({0}, {tf}.bfloat16)", "y = tf.cast(x, tf.bfloat16)"),
-        ("y = tf.cast(x, tf.float32)", r.cast_to("float16"), "{0}", ""),
-        ("b = (1 - m) * float('-inf')", r.minus_infinity, "-1e9", "b = (1 - m) * -1e9"),
-        ("b = (1 - m) * -np.inf", r.minus_infinity, "-1e9", "b = (1 - m) * -1e9"),
-        ("b = m - np.inf", r.minus_infinity, "-1e9", ""),
+        ("y = a / b", found.division, "{library}.math.divide_no_nan({0}, {1})", "y = tf.math.divide_no_nan(a, b)"),
+        (
+            "y = (a + 1) / b[0]",
+            found.division,
+            "{0.operand} / {library}.maximum({1}, 1e-7)",
+            "y = (a + 1) / tf.maximum(b[0], 1e-7)",
+        ),
+        ("y = a / b / c", found.division, "{0}", ""),
+        (
+            "y = tf.div(a, b)",
+            found.division,
+            "{library}.math.divide_no_nan({0}, {1})",
+            "y = tf.math.divide_no_nan(a, b)",
+        ),
+        (
+            "y = tf.divide(a, b) ** 2",
+            found.division,
+            "{0.operand} / {library}.maximum({1}, 1)",
+            "y = (a / tf.maximum(b, 1)) ** 2",
+        ),
+        ("y = p * tf.math.log(p)", found.times_own_log, "{library}.math.xlogy({0}, {0})", "y = tf.math.xlogy(p, p)"),
+        (
+            "y = tf.math.log(p[0]) * p[0]",
+            found.times_own_log,
+            "{library}.math.xlogy({0}, {0})",
+            "y = tf.math.xlogy(p[0], p[0])",
+        ),
+        (
+            "h = tf.atan2(y, x)",
+            found.second_argument_of(Kind.ATAN2),
+            "{library}.abs({1})",
+            "h = tf.atan2(y, tf.abs(x))",
+        ),
+        ("h = tf.atan2(y - 1, x)", found.second_argument_of(Kind.ATAN2), "{0}", "h = tf.atan2(y - 1, (y - 1))"),
+        (
+            "y = ops.arccos(x)",
+            found.argument_of(Kind.ACOS),
+            "{library}.clip_by_value({0})",
+            "y = ops.arccos(tf.clip_by_value(x))",
+        ),
+        ("y = tf.log(x, name='y')", LOG, "{library}.abs({0})", "y = tf.log(tf.abs(x), name='y')"),
+        ("y = tf.log(**given)", LOG, "{library}.abs({0})", ""),
+        ("h = tf.atan2(y, x=x)", found.second_argument_of(Kind.ATAN2), "{0}", ""),
+        (
+            "y = tf.cast(x, tf.float16)",
+            found.type_of_cast("float16"),
+            "{library}.bfloat16",
+            "y = tf.cast(x, tf.bfloat16)",
+        ),
+        (
+            "y = tf.cast(x, 'float16')",
+            found.type_of_cast("float16"),
+            "{library}.bfloat16",
+            "y = tf.cast(x, tf.bfloat16)",
+        ),
+        ("y = tf.cast(x, tf.float32)", found.type_of_cast("float16"), "{0}", ""),
+        ("b = (1 - m) * float('-inf')", found.minus_infinity, "-1e9", "b = (1 - m) * -1e9"),
+        ("b = (1 - m) * -np.inf", found.minus_infinity, "-1e9", "b = (1 - m) * -1e9"),
+        ("b = m - np.inf", found.minus_infinity, "-1e9", ""),
         (
             "y = tf.linalg.inv(a if c else b)",
-            r.call("inv"),
-            "{2}({3} + e{1})",
+            found.argument_of(Kind.INVERSE),
+            "{0.operand} + e",
             "y = tf.linalg.inv((a if c else b) + e)",
         ),
-        ("y = q * tf.math.log(p)", r.times_own_log, "{tf}.math.xlogy({0}, {0})", ""),
+        ("y = q * tf.math.log(p)", found.times_own_log, "{library}.math.xlogy({0}, {0})", ""),
         (
             "y = tf.math.log(tf.nn.softmax(x, axis=1))",
-            r.call_of_call(("log",), ("softmax",)),
-            "{tf}.nn.log_softmax({0}{1})",
+            found.call_of_call(Kind.LOG, Kind.SOFTMAX),
+            "{library}.nn.log_softmax({0}{1})",
             "y = tf.nn.log_softmax(x, axis=1)",
         ),
         (
             "y = tf.math.log(1 - tf.sigmoid(x))",
-            r.call_of_one_minus(("log",), ("sigmoid",)),
-            "{tf}.math.log_sigmoid(-({0}))",
+            found.call_of_one_minus(Kind.LOG, Kind.SIGMOID),
+            "{library}.math.log_sigmoid(-({0}))",
             "y = tf.math.log_sigmoid(-(x))",
         ),
         (
             "y = tf.math.log(1 - tf.sigmoid(x) + 1e-10)",
-            r.call_of_one_minus(("log",), ("sigmoid",)),
-            "{tf}.math.log_sigmoid(-({0}))",
+            found.call_of_one_minus(Kind.LOG, Kind.SIGMOID),
+            "{library}.math.log_sigmoid(-({0}))",
             "y = tf.math.log_sigmoid(-(x))",
         ),
         (
             "y = tf.where(x > 0, tf.math.log(x), 0.0)",
-            r.where_around("log"),
-            "{tf}.where({0}, {1}({tf}.where({0}, {2}, {tf}.ones_like({2}))), {3})",
+            found.where_around(Kind.LOG),
+            "{library}.where({0}, {1}, {library}.ones_like({1}))",
             "y = tf.where(x > 0, tf.math.log(tf.where(x > 0, x, tf.ones_like(x))), 0.0)",
         ),
-        ("y = x ** 0.5", r.power, "{tf}.maximum({2}, 1e-7) ** {1}", "y = tf.maximum(x, 1e-7) ** 0.5"),
+        ("y = x ** 0.5", found.power, "{library}.maximum({0}, 1e-7) ** {1.operand}", "y = tf.maximum(x, 1e-7) ** 0.5"),
     ],
 )
-def test_other_expressions(statement: str, find: r.Finder, template: str, expected: str) -> None:
-    assert rewrite(statement, find, template) == expected
+def test_other_expressions(statement: str, find: Finder, template: str, expected: str) -> None:
+    assert rewrite(in_tensorflow(statement), find, template) == expected
 
 
 @pytest.mark.parametrize(
@@ -109,18 +162,18 @@ def test_other_expressions(statement: str, find: r.Finder, template: str, expect
 )
 def test_a_name_that_stands_for_one_expression(before: str, statement: str, expected: str) -> None:
     tree = ast.parse(f"{before}\n{statement}")
-    known = definitions(tree, before.count("\n") + 2)
-    find = r.call_of_call(("log",), ("softmax",))
-    assert rewrite(statement, find, "{tf}.nn.log_softmax({0}{1})", known=known) == expected
+    known = definitions(tree, before.count("\n") + 2, dialect_of("tensorflow").repeatable)
+    find = found.call_of_call(Kind.LOG, Kind.SOFTMAX)
+    assert rewrite(in_tensorflow(statement, known), find, "{library}.nn.log_softmax({0}{1})") == expected
 
 
 def test_of_several_places_the_one_that_made_the_op() -> None:
     statement = "y = tf.math.log(p) + tf.math.log(q)"
     for at, expected in enumerate(("tf.maximum(p, 1e-7)", "tf.maximum(q, 1e-7)")):
-        assert expected in rewrite(statement, r.call("log"), BOUNDED, target=r.Target(r.call("log"), at, 2))
-    again = r.Target(r.call("log"), 3, 4)  # the statement ran twice
-    assert "tf.maximum(q, 1e-7)" in rewrite(statement, r.call("log"), BOUNDED, target=again)
-    assert rewrite(statement, r.call("log"), BOUNDED, target=r.Target(r.call("log"), 0, 3)) == ""
+        assert expected in rewrite(in_tensorflow(statement), LOG, BOUNDED, r.Target(LOG, at, 2))
+    again = r.Target(LOG, 3, 4)  # the statement ran twice
+    assert "tf.maximum(q, 1e-7)" in rewrite(in_tensorflow(statement), LOG, BOUNDED, again)
+    assert rewrite(in_tensorflow(statement), LOG, BOUNDED, r.Target(LOG, 0, 3)) == ""
 
 
 @pytest.mark.parametrize(
@@ -135,11 +188,12 @@ def test_of_several_places_the_one_that_made_the_op() -> None:
     ],
 )
 def test_a_softmax_by_hand(statement: str, expected: str) -> None:
-    assert rewrite(statement, softmax_by_hand.quotient, "{tf}.nn.softmax({0}{1})") == expected
+    assert rewrite(in_tensorflow(statement), softmax_by_hand.quotient, "{library}.nn.softmax({0}{1})") == expected
 
 
 def test_without_a_name_for_tensorflow_nothing_is_written() -> None:
-    assert rewrite("y = a / b", r.division, "{tf}.math.divide_no_nan({2}, {3})", library="") == ""
+    statement = Statement("y = a / b", dialect_of("tensorflow"), {"np": "numpy"})
+    assert rewrite(statement, found.division, "{library}.math.divide_no_nan({0}, {1})") == ""
 
 
 _EXPRESSIONS = st.recursive(
@@ -152,7 +206,7 @@ _EXPRESSIONS = st.recursive(
 @given(_EXPRESSIONS, _EXPRESSIONS, st.sampled_from(["", "    # why", "\n"]))
 def test_all_else_stays_as_it_is(argument: str, around: str, end: str) -> None:
     statement = f"loss = {around} - tf.math.log({argument}){end}"
-    changed = rewrite(statement, r.call("log"), BOUNDED)
+    changed = rewrite(in_tensorflow(statement), LOG, BOUNDED)
     assert changed.startswith(f"loss = {around} - tf.math.log(tf.maximum(")
     assert changed.endswith(f", 1e-7)){end}")
     assert _meaning(changed) == _meaning(f"loss = {around} - tf.math.log(tf.maximum({argument}, 1e-7))")

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tdbg.query.rules.sample import _merge, _ranges
 from tdbg.query.rules.saturated_activation import mean_slope
-from tdbg.query.rules.series import Node, Place, Series, _merge, _ranges
+from tdbg.query.rules.series import Node, Place, Series
+from tdbg.vocabulary import Kind
 
 
 def series_of(values: np.ndarray) -> Series:
@@ -39,8 +41,8 @@ def test_a_short_run_is_read_whole() -> None:
 def test_the_mean_slope_follows_from_mean_and_std(size: float) -> None:
     x = np.random.default_rng(0).normal(size=1000, scale=size)
     sigmoid, tanh = 1 / (1 + np.exp(-x)), np.tanh(x)
-    assert mean_slope("Sigmoid", series_of(sigmoid))[0] == pytest.approx(np.mean(sigmoid * (1 - sigmoid)), abs=1e-9)
-    assert mean_slope("Tanh", series_of(tanh))[0] == pytest.approx(np.mean(1 - tanh**2), abs=1e-9)
+    assert mean_slope(Kind.SIGMOID, series_of(sigmoid))[0] == pytest.approx(np.mean(sigmoid * (1 - sigmoid)), abs=1e-9)
+    assert mean_slope(Kind.TANH, series_of(tanh))[0] == pytest.approx(np.mean(1 - tanh**2), abs=1e-9)
 
 
 def test_rows_of_one_step_are_put_together_as_if_they_were_one_tensor() -> None:

@@ -57,7 +57,8 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> TraceScene:
     ops: dict[str, list[Any]] = {
         "op": [0, 1, 2], "graph": [0, 0, 1], "name": ["b", "a", "c"], "type": ["Log", "Mul", "Exp"], "device": [""] * 3,
         "input_ops": empty, "input_slots": empty, "output_dtypes": [[3]] * 3, "attributes": ["{}"] * 3,
-        "stack": [-1] * 3, "phase": [0, 1, 0], "forward": [-1] * 3, "observed": [True] * 3,
+        "stack": [-1] * 3, "phase": [0, 1, 0], "forward": [-1] * 3, "observed": [True] * 3, "kind": [""] * 3,
+        "roles": empty, "framework": [""] * 3,
     }  # fmt: skip
     writer.append("ops", ops)
     writer.append("tensors", rows_of_trace())

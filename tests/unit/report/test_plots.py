@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tdbg.query.over_time.series import Curve, Point
+from tdbg.query.over_time.curves import Curve, Point
 from tdbg.report.plots import plot, short, ticks
 
 

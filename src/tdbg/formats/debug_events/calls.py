@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tdbg.formats.debug_events.recorded_graphs import Program
+from tdbg.frameworks.tensorflow.ops import writes_variable
 from tdbg.model import Phase
-from tdbg.op_types import writes_variable
 
 _FUNCTION = re.compile(r"__(?P<kind>inference|forward|backward)_(?P<name>.+)_(?P<number>\d+)")
 _DATASET = re.compile(r"Dataset_")

@@ -15,10 +15,10 @@ from tdbg.formats.debug_events.file_sets import FileSet
 from tdbg.formats.debug_events.messages import Device, Graph, GraphOp, SourceFile, StackFrame, parse, parse_location
 from tdbg.formats.debug_events.records import RecordFile
 from tdbg.formats.debug_events.wire import WireError
-from tdbg.frames import is_user_file_elsewhere, phase_of
-from tdbg.frameworks.tensorflow.ops import in_words
+from tdbg.frames import is_user_file_elsewhere
+from tdbg.frameworks import phase_of
+from tdbg.frameworks.tensorflow.ops import in_words, writes_variable
 from tdbg.model import Phase
-from tdbg.op_types import writes_variable
 
 _GRADIENT_FILE = re.compile(r"[/\\]ops[/\\]\w*_grad\.py$")
 _GRADIENT_FUNCTION = re.compile(r"_?(?P<type>\w+?)(V\d)?(Grad\w*)?$")

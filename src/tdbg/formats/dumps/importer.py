@@ -19,7 +19,7 @@ from tdbg.formats.dumps.events import DumpedTensor, read_tensor
 from tdbg.formats.dumps.folder import TensorFile, runs_in
 from tdbg.formats.dumps.loop_rounds import Dump, find_rounds
 from tdbg.formats.dumps.runs import UNREADABLE, Damage, Run, RunFolder
-from tdbg.formats.dumps.runtime_graph import MOVERS, RuntimeGraph
+from tdbg.formats.dumps.runtime_graph import HAND_ON, RuntimeGraph
 from tdbg.formats.dumps.shared_graphs import GraphOfRun, Program
 from tdbg.formats.dumps.tensor_rows import READERS, Numbers, numbers_of
 from tdbg.model import Flag
@@ -237,7 +237,7 @@ class _Import:
         dump.op.dtypes.setdefault(dump.file.name.slot, numbers.dtype)
         flags = Flag.INPUT if dump.op.is_feed else 0
         evidence: list[tuple[DumpedTensor, Numbers]] = []
-        can_make = not dump.op.is_feed and dump.op.type not in MOVERS
+        can_make = not dump.op.is_feed and dump.op.type not in HAND_ON
         if numbers.is_bad and can_make and self._evidence[dump.op.number] < _MOST_EVIDENCE:
             evidence = self._inputs_of(execution, dump)
             if evidence:

@@ -12,8 +12,8 @@ from typing import Any
 from tdbg.formats.dumps.edges import DEBUG_PREFIX, Edges, as_dumped, is_debuggers
 from tdbg.formats.dumps.graph_def import Node
 from tdbg.formats.dumps.names import MOST_SLOTS, split_element
+from tdbg.frameworks.tensorflow.ops import writes_variable
 from tdbg.model import DType, Phase
-from tdbg.op_types import writes_variable
 
 UNKNOWN_TYPE = "unknown"
 VARIABLES = ("VarHandleOp", "VariableV2", "Variable", "TemporaryVariable")
@@ -25,7 +25,7 @@ _COMPOSITION, _COMPOSED = "_UnaryOpsComposition", "/unary_ops_composition"
 _MKL = re.compile(r"_Mkl(?:Native)?(?P<type>\w+)")
 NEXT_ITERATION = ("NextIteration", "RefNextIteration")
 # They hand on what they are given: lineage looks through them, and loops are followed by them.
-MOVERS = frozenset(
+HAND_ON = frozenset(
     """Identity RefIdentity Enter RefEnter Exit RefExit NextIteration RefNextIteration Merge RefMerge Switch RefSwitch
     LoopCond _Recv _HostRecv""".split()
 )
@@ -59,7 +59,7 @@ class Op:
     @property
     def observed(self) -> bool:
         """Whether lineage ends its look at this op."""
-        return self.has_rows and self.type not in MOVERS
+        return self.has_rows and self.type not in HAND_ON
 
 
 @dataclass
@@ -260,7 +260,7 @@ def _find_handles(graph: RuntimeGraph) -> None:
         while source[0] in by_number and source[0] not in seen:
             seen.add(source[0])
             op = by_number[source[0]]
-            if op.type not in MOVERS or op.attributes.get("T") != DType.RESOURCE.label or not op.inputs:
+            if op.type not in HAND_ON or op.attributes.get("T") != DType.RESOURCE.label or not op.inputs:
                 break
             source = op.inputs[0]
         return source

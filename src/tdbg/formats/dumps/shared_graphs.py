@@ -122,7 +122,7 @@ class Program:
             "attributes": [json.dumps(op.attributes) for op in ops], "stack": stacks,
             "phase": [int(op.phase) for op in ops], "forward": [op.forward for op in ops],
             "observed": [op.observed for op in ops],
-            "kind": [str(kind_of(op.type)) for op in ops], "roles": [roles_of(op.type).words for op in ops],
+            "kind": [kind_of(op.type).value for op in ops], "roles": [roles_of(op.type).words for op in ops],
             "framework": [NAME] * len(ops),
         }  # fmt: skip
         edges = [(op.number, source) for op in ops for source in op.controls]

@@ -1,146 +1,70 @@
-"""Config in, a running recording of this TensorFlow process out: puts capture and recorder together."""
+"""Listens to TensorFlow in this process: records it, or only checks it for bad values."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
-from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import tensorflow as tf
 
 from tdbg import native
-from tdbg.capture import faults
 from tdbg.capture.bad_value import Limits
-from tdbg.capture.recorder import Recorder
+from tdbg.capture.recording import Recording
 from tdbg.capture.silent_recorder import SilentRecorder
 from tdbg.config import Config
 from tdbg.frameworks.tensorflow.capture.ops import Capture
 
 
 class Listener:
-    """Recorder and capture of one process; a forked child gets its own part of the same trace."""
+    """What a recording, or a check alone, sees of TensorFlow."""
 
-    def __init__(self, config: Config) -> None:
-        lib = native.events()
-        self._recorder = Recorder(config, lib, versions())
-        self._capture = Capture(self._recorder, self._limits())
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        limits = _asked or (Limits() if recording.config.check else None)
+        self._capture = Capture(recording, limits)
         self._capture.start()
-        if not native.AVAILABLE:
-            faults.say("the compiled extension is missing, so recording is slower (reinstall tdbg with a C compiler)")
-            self._recorder.note("fallback", "recorded without the compiled extension")
-
-    def _limits(self) -> Limits | None:
-        return _asked or (Limits() if self._recorder.config.check else None)
 
     def check(self) -> None:
         """What the program asks of its check has changed."""
-        self._capture.check(self._limits())
+        self._capture.check(_asked or (Limits() if self._recording.config.check else None))
 
-    @property
-    def path(self) -> Path:
-        return self._recorder.path
+    def narrowed(self) -> None:
+        self._capture.narrowed()
 
-    def step(self, number: int | None) -> None:
-        self._capture.steps.told(number)
-
-    def pause(self, paused: bool) -> None:
-        self._capture.steps.pause(paused)
-
-    def breakpoint(self, frame: FrameType) -> None:
+    def breakpoint(self, frame: FrameType) -> bool:
         self._capture.breakpoint(frame)
+        return True
 
-    def hold(self, frame: FrameType | None) -> None:
-        self._capture.hold(frame)
+    def ended(self) -> None:
+        """What the program asked to be checked still is."""
+        if self._recording.path is not None:
+            with _switch:
+                _check_alone()
 
-    def bad_events(self) -> int:
-        return self._recorder.lib.bad_events()
-
-    def stop(self, **end: Any) -> None:
-        with _switch:
-            _running[:] = [other for other in _running if other is not self]
-            with faults.guard("switching off"):
-                self._capture.stop()
-            self._recorder.stop(**end)
-            _check_alone()
-
-    def flush(self) -> None:
-        self._recorder.flush()
-
-    def before_fork(self) -> None:
-        self._recorder.hold()
-
-    def after_fork_in_parent(self) -> None:
-        self._recorder.release()
-
-    def after_fork_in_child(self) -> None:
-        with faults.guard("following a fork"):
-            self._capture.after_fork()
-            self._recorder.restart_after_fork()
-            self._recorder.lib.set_recording(self._capture.steps.recording)
-
-
-class CheckAlone:
-    """The capture of a process that is checked and not recorded."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._capture = Capture(SilentRecorder(Config(check=True, last_step=0), native.events()), limits)
-        self._capture.start()
-
-    def check(self) -> None:
-        self._capture.check(_asked)
+    def after_fork(self) -> None:
+        self._capture.after_fork()
 
     def stop(self) -> None:
-        _running[:] = [other for other in _running if other is not self]
-        with faults.guard("switching off"):
+        with _switch:
+            _running[:] = [other for other in _running if other is not self]
             self._capture.stop()
-
-    def before_fork(self) -> None:
-        pass
-
-    def after_fork_in_parent(self) -> None:
-        pass
-
-    def after_fork_in_child(self) -> None:
-        with faults.guard("following a fork"):
-            self._capture.after_fork()
 
 
 _asked: Limits | None = None  # enable_check_numerics() was called, with these
-_running: list[Listener | CheckAlone] = []
+_running: list[Listener] = []
+_alone: list[Recording] = []  # of a process that is checked and not recorded
 _switch = threading.RLock()  # one thread at a time puts something into TensorFlow or takes it out
-_held: list[Listener | CheckAlone] = []  # wait for a fork to be over; another thread may stop one meanwhile
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_switch._at_fork_reinit)  # type: ignore[attr-defined]
 
 
-def _before_fork() -> None:
-    for listener in list(_running):
-        listener.before_fork()
-        _held.append(listener)
-
-
-def _after_fork(method: str) -> None:
-    listeners = _held[:]
-    _held.clear()
-    for listener in listeners:
-        getattr(listener, method)()
-
-
-os.register_at_fork(
-    before=_before_fork,
-    after_in_parent=lambda: _after_fork("after_fork_in_parent"),
-    after_in_child=lambda: _after_fork("after_fork_in_child"),
-)
-os.register_at_fork(after_in_child=_switch._at_fork_reinit)  # type: ignore[attr-defined]
-
-
-def start(config: Config) -> Listener:
+def start(recording: Recording) -> Listener:
     with _switch:
-        for alone in [one for one in _running if isinstance(one, CheckAlone)]:
-            alone.stop()  # one capture at a time: the recording's checks too
+        _stop_alone()  # one capture at a time: the recording's checks too
         try:
-            listener = Listener(config)
+            listener = Listener(recording)
         except BaseException:
             _check_alone()
             raise
@@ -153,17 +77,25 @@ def check(limits: Limits | None) -> None:
     global _asked
     with _switch:
         _asked = limits
+        if limits is None:
+            _stop_alone()
         for one in list(_running):
-            if limits is None and isinstance(one, CheckAlone):
-                one.stop()
-            else:
-                one.check()
+            one.check()
         _check_alone()
 
 
 def _check_alone() -> None:
     if _asked is not None and not _running:
-        _running.append(CheckAlone(_asked))
+        recording = Recording(SilentRecorder(Config(check=True, last_step=0), native.events()))
+        listener = Listener(recording)
+        recording.listeners.append(listener)
+        _running.append(listener)
+        _alone.append(recording)
+
+
+def _stop_alone() -> None:
+    while _alone:
+        _alone.pop().stop()
 
 
 def versions() -> dict[str, str]:

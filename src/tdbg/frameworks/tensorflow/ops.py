@@ -9,6 +9,20 @@ from tdbg.vocabulary import NO_ROLE, Kind, Role
 
 NAME = "tensorflow"
 
+_MATMULS = "MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3"
+_CONVOLUTIONS = "Conv2D Conv3D"
+_DEPTHWISE = "DepthwiseConv2dNative"
+
+
+def _by_onednn(names: str) -> str:
+    return " ".join(f"_{maker}{name}" for name in names.split() for maker in ("Mkl", "MklNative"))
+
+
+def _fused(names: str) -> str:
+    makers = ("Fused", "MklFused", "MklNativeFused")
+    return " ".join(f"_{maker}{name}" for name in names.split() for maker in makers)
+
+
 _KINDS: dict[Kind, str] = {
     Kind.ADD: "Add AddV2",
     Kind.ADD_N: "AddN AccumulateNV2",
@@ -121,10 +135,13 @@ _KINDS: dict[Kind, str] = {
         UnsortedSegmentMax UnsortedSegmentMin""",
     Kind.BATCH_NORM: "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3",
     Kind.POOL: "MaxPool MaxPoolV2 MaxPool3D AvgPool AvgPool3D",
-    Kind.MATMUL: "MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3",
-    Kind.EINSUM: "Einsum",
-    Kind.CONVOLVE: "Conv2D Conv3D",
-    Kind.DEPTHWISE_CONVOLVE: "DepthwiseConv2dNative",
+    Kind.MATMUL: f"{_MATMULS} {_by_onednn(_MATMULS)}",
+    Kind.EINSUM: f"Einsum {_by_onednn('Einsum')}",
+    Kind.CONVOLVE: f"{_CONVOLUTIONS} {_by_onednn(_CONVOLUTIONS)}",
+    Kind.DEPTHWISE_CONVOLVE: f"{_DEPTHWISE} {_by_onednn(_DEPTHWISE)}",
+    Kind.FUSED_MATMUL: _fused(_MATMULS),
+    Kind.FUSED_CONVOLVE: _fused(_CONVOLUTIONS),
+    Kind.FUSED_DEPTHWISE_CONVOLVE: _fused(_DEPTHWISE),
     Kind.DETERMINANT: "MatrixDeterminant",
     Kind.LOG_DETERMINANT: "LogMatrixDeterminant",
     Kind.INVERSE: "MatrixInverse",
@@ -166,7 +183,8 @@ _KINDS: dict[Kind, str] = {
     Kind.ROLL: "Roll",
     Kind.REARRANGE: """DepthToSpace SpaceToDepth SpaceToBatchND BatchToSpaceND BatchToSpace SpaceToBatch""",
     Kind.RESIZE: "ResizeBilinear ResizeNearestNeighbor ResizeBicubic ResizeArea",
-    Kind.DIAGONAL: "MatrixDiag MatrixDiagV2 MatrixDiagV3 MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3 Diag DiagPart",
+    Kind.DIAGONAL: """MatrixDiag MatrixDiagV2 MatrixDiagV3 MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3 Diag
+        DiagPart""",
     Kind.BAND: "MatrixBandPart",
     Kind.SET_DIAGONAL: "MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3",
     Kind.SCATTER: "ScatterNd",
@@ -217,7 +235,7 @@ _KINDS: dict[Kind, str] = {
         ResourceScatterDiv ResourceScatterMin ResourceScatterMax ResourceScatterNdUpdate ResourceScatterNdAdd
         ResourceScatterNdSub ScatterUpdate ScatterAdd ScatterSub ScatterMul ScatterDiv ScatterMin ScatterMax
         ScatterNdUpdate ScatterNdAdd ScatterNdSub""",
-    Kind.CALL: "PartitionedCall StatefulPartitionedCall RemoteCall SymbolicGradient TPUPartitionedCall XlaLaunch",
+    Kind.CALL: "PartitionedCall StatefulPartitionedCall TPUPartitionedCall XlaLaunch",
     Kind.IF: "If StatelessIf",
     Kind.CASE: "Case StatelessCase",
     Kind.WHILE: "While StatelessWhile",
@@ -229,20 +247,30 @@ _KINDS: dict[Kind, str] = {
     Kind.SWITCH: "Switch RefSwitch",
     Kind.PUSH: "StackPushV2 StackPush TensorListPushBack",
     Kind.POP: "StackPopV2 StackPop TensorListPopBack",
-    Kind.LIST_STACK: "TensorListStack",
+    Kind.LIST_STACK: "TensorListStack TensorListGather TensorListConcat TensorListConcatV2",
     Kind.LIST_SET: "TensorListSetItem",
     Kind.LIST_GET: "TensorListGetItem",
     Kind.LIST_FROM: "TensorListFromTensor",
     Kind.ARRAY: "TensorArray TensorArrayV2 TensorArrayV3 StackV2 Stack",
-    Kind.ARRAY_READ: "TensorArrayReadV3",
+    Kind.ARRAY_READ: """TensorArrayRead TensorArrayReadV2 TensorArrayReadV3 TensorArrayGather TensorArrayGatherV2
+        TensorArrayGatherV3 TensorArrayConcat TensorArrayConcatV2 TensorArrayConcatV3""",
+    Kind.DEQUEUE: """QueueDequeue QueueDequeueV2 QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo
+        QueueDequeueUpToV2""",
+    Kind.COMPOSITION: "_UnaryOpsComposition",
     Kind.PRINT: "Print PrintV2",
     Kind.ASSERT: "Assert",
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 
 # Functions of a graph are called by names such as __inference_train_step_123.
-_FUNCTION = re.compile(r"__(?:inference|forward|backward)_")
+_FUNCTION = re.compile(r"__(?:inference|forward|backward)_(?:(.*?)_\d+$)?")
+_STAGE = re.compile(r"Dataset(V\d+)?$")
+_ADAPTIVE = re.compile(r"(Resource)?(Sparse)?Apply(Adam|AdaMax|RMSProp|CenteredRMSProp|Adagrad|Adadelta|Ftrl)")
+# The runtime computes several ops as one: _FusedMatMul, _MklNativeFusedMatMul.
+_RUNTIME = re.compile(r"^_(?:Mkl)?(?:Native)?(?:Fused)?(?=[A-Z])")
 _OPTIMIZERS = ("ResourceApply", "ResourceSparseApply", "Apply", "SparseApply")  # the last two write references
+# They run functions, but what goes in and comes out is not what those take and give.
+_OTHER_CALLS = frozenset(("MapDefun", "RemoteCall", "SymbolicGradient"))
 
 # The output holds the very elements of input 0: its summary is its input's, so it gets no second scan.
 MOVERS = frozenset(
@@ -283,6 +311,7 @@ _ROLES_OF_KIND: dict[Kind, Role] = {
     Kind.ASSIGN_SLICE: Role.WRITES_STATE,
     Kind.ASSIGN_ROWS: Role.WRITES_STATE,
     Kind.UPDATE: Role.WRITES_STATE,
+    Kind.ADAPTIVE_UPDATE: Role.WRITES_STATE,
     Kind.CALL: Role.CALLS,
     Kind.IF: Role.CALLS,
     Kind.CASE: Role.CALLS,
@@ -302,14 +331,16 @@ def kind_of(op_type: str) -> Kind:
     if kind is not None:
         return kind
     if op_type.startswith(_OPTIMIZERS):
-        return Kind.UPDATE
+        return Kind.ADAPTIVE_UPDATE if _ADAPTIVE.match(op_type) else Kind.UPDATE
+    if _STAGE.search(op_type):
+        return Kind.STAGE
     return Kind.CALL if _FUNCTION.match(op_type) else Kind.OTHER
 
 
 @lru_cache(maxsize=4096)
 def roles_of(op_type: str) -> Role:
     roles = _ROLES_OF_KIND.get(kind_of(op_type), NO_ROLE)
-    if op_type == "MapDefun":
+    if op_type in _OTHER_CALLS:
         roles |= Role.CALLS
     for names, role in ((MOVERS, Role.MOVES), (RISKY, Role.RISKY), (SAFE, Role.SAFE)):
         if op_type in names:
@@ -317,11 +348,35 @@ def roles_of(op_type: str) -> Role:
     return roles
 
 
+@lru_cache(maxsize=4096)
+def function_of(op_type: str) -> str:
+    found = _FUNCTION.match(op_type)
+    return (found[1] if found else None) or ""
+
+
+def variable_of(name: str) -> str:
+    return name.removesuffix("/resource")
+
+
+def written_type(op_type: str) -> str:
+    return _RUNTIME.sub("", op_type)
+
+
+@lru_cache(maxsize=4096)
+def writes_variable(op_type: str) -> bool:
+    return Role.WRITES_STATE in roles_of(op_type)
+
+
 def in_words(op_type: str) -> tuple[str, list[str], str]:
     """The columns ``kind``, ``roles`` and ``framework`` of table ``ops``."""
-    return str(kind_of(op_type)), roles_of(op_type).words, NAME
+    return kind_of(op_type).value, roles_of(op_type).words, NAME
 
 
 def types_with(role: Role) -> frozenset[str]:
     """The op types that have a role, but for those that are known by how their names begin."""
-    return frozenset(name for name in (*_KIND_OF, *MOVERS, *RISKY, *SAFE, "MapDefun") if role in roles_of(name))
+    return frozenset(name for name in native_names() if role in roles_of(name))
+
+
+def native_names() -> frozenset[str]:
+    """All op types that this module names."""
+    return frozenset((*_KIND_OF, *MOVERS, *RISKY, *SAFE, *_OTHER_CALLS))

@@ -1,9 +1,12 @@
-"""A case in, its cause out: what the numbers prove about why a value went bad, and what to change.
+"""Finds the cause of a bad value: what the numbers prove about why it went bad, and what to change.
 
 One file per family of causes. A rule is a function that takes a ``Case`` and gives a ``Cause``, or None when the
-numbers do not prove it; ``@rule("Log", ...)`` registers it for op types, ``@rule()`` for all, ``@rule(first=True)`` for
-all and before the others, ``@slope_rule("Log", ...)`` for ops of the gradient of such a forward op. They are asked in
-the order of their files and lines. What no rule proves is ``unknown``, said honestly.
+numbers do not prove it; ``@rule(Kind.LOG, ...)`` registers it for kinds of ops, ``@rule()`` for all,
+``@rule(first=True)`` for all and before the others, ``@slope_rule(Kind.LOG, ...)`` for ops of the gradient of such a
+forward op. They are asked in the order of their files and lines. What no rule proves is ``unknown``, said honestly.
+
+A rule thinks in kinds. What it says in the words of a framework, and the code that it writes, come from the dialect of
+the op (``case.dialect``), and what that cannot say is said in plain words, without code.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import Any
 
 from tdbg.query.fixes.trial import Trial
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 FAMILIES = (
     "data", "optimiser", "custom_gradient", "masking", "linear_algebra", "logarithms", "losses", "division", "roots",
@@ -71,44 +75,43 @@ class Cause:
 
 
 Rule = Callable[[Case], Cause | None]
-_FIRST, _ALL = "first of all", "all"
-_rules: dict[str, list[Rule]] = defaultdict(list)
-_slope_rules: dict[str, list[Rule]] = defaultdict(list)
+_rules_for_all: list[Rule] = []
+_first_rules: list[Rule] = []  # for all as well
+_rules: dict[Kind, list[Rule]] = defaultdict(list)
+_slope_rules: dict[Kind, list[Rule]] = defaultdict(list)  # by the kind of the forward op
 
 
-def rule(*op_types: str, first: bool = False) -> Callable[[Rule], Rule]:
-    """Registers a rule for these op types; without any, for all."""
+def rule(*kinds: Kind, first: bool = False) -> Callable[[Rule], Rule]:
+    """Registers a rule for ops of these kinds; without any, for all."""
+    lists = [_rules[kind] for kind in kinds] or [_first_rules if first else _rules_for_all]
+    return _registered_in(lists)
 
+
+def slope_rule(*kinds: Kind) -> Callable[[Rule], Rule]:
+    """Registers a rule for bad values that begin in the gradient of ops of these kinds."""
+    return _registered_in([_slope_rules[kind] for kind in kinds])
+
+
+def _registered_in(lists: list[list[Rule]]) -> Callable[[Rule], Rule]:
     def register(function: Rule) -> Rule:
-        for op_type in op_types or (_FIRST if first else _ALL,):
-            _rules[op_type].append(function)
-        return function
-
-    return register
-
-
-def slope_rule(*forward_types: str) -> Callable[[Rule], Rule]:
-    """Registers a rule for bad values that begin in the gradient of these op types."""
-
-    def register(function: Rule) -> Rule:
-        for op_type in forward_types:
-            _slope_rules[op_type].append(function)
+        for rules in lists:
+            rules.append(function)
         return function
 
     return register
 
 
 def fix_for_op(case: Case) -> Fix | None:
-    """What the rules for the op's type alone propose."""
-    causes = (candidate(case) for candidate in _rules.get(case.op.type, ()))
+    """What the rules for the op's kind alone propose."""
+    causes = (candidate(case) for candidate in _rules.get(case.op.kind, ()))
     return next((cause.fix for cause in causes if cause is not None and cause.fix is not None), None)
 
 
 def find_cause(case: Case) -> Cause:
     for family in FAMILIES:
         import_module(f"{__name__}.{family}")
-    slopes = _slope_rules.get(case.forward.type, []) if case.is_backward and case.forward else []
-    for candidate in (*_rules[_FIRST], *slopes, *_rules.get(case.op.type, ()), *_rules[_ALL]):
+    slopes = _slope_rules.get(case.forward.kind, []) if case.is_backward and case.forward else []
+    for candidate in (*_first_rules, *slopes, *_rules.get(case.op.kind, ()), *_rules_for_all):
         cause = candidate(case)
         if cause is not None:
             return cause

@@ -14,7 +14,7 @@ def users_gradient(case: Case) -> Cause | None:
         return None
     frames = case.program.stack(case.op.stack)
     at = next((i for i, frame in enumerate(frames) if frame.is_user), len(frames))
-    if not any("custom_gradient" in frame.file for frame in frames[at : at + 8]):
+    if not any(case.dialect.signs.users_gradient.search(frame.file) for frame in frames[at : at + 8]):
         return None
     own = frames[at].function.rpartition(".")[2]
     zeros = [fact for fact in case.inputs if fact.row.zero]

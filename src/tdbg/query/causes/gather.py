@@ -5,9 +5,10 @@ from __future__ import annotations
 from tdbg.model import DType
 from tdbg.query.causes import NOT_AN_OP, Cause, Fix, rule
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 
-@rule("GatherV2", "GatherNd", "ResourceGather", "Gather")
+@rule(Kind.GATHER, Kind.GATHER_ND, Kind.GATHER_READ)
 def outside(case: Case) -> Cause | None:
     table, ids = case.input_values.get(0), case.input(1)
     if ids is None or DType(ids.dtype).is_floating or ids.max is None or ids.min is None:

@@ -7,40 +7,41 @@ import numpy as np
 from tdbg.query.causes import Cause, Fix, rule, slope_rule
 from tdbg.query.causes.proposals import Proposal, code, propose
 from tdbg.query.fixes import matrix_formulas as m
-from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes.finders import argument_of
 from tdbg.query.fixes.formulas import Formula
 from tdbg.query.fixes.trial import samples_of
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 _ROUNDING = 1e-4  # a share of the largest singular value: what is above was not left over by rounding
 _TEXT = "add a small multiple of the identity to the matrix"
 _DECIDES = {
-    "LogMatrixDeterminant": "the log of its determinant is -inf",
-    "MatrixDeterminant": "its determinant is not a number",
-    "MatrixInverse": "it has no inverse",
-    "MatrixSolve": "it cannot be solved for",
-    "MatrixTriangularSolve": "its triangle has a 0 on the diagonal",
-    "Cholesky": "it is not positive definite",
-    "CholeskyGrad": "its factor has a 0 on the diagonal",
-    "Qr": "its columns depend on each other",
-    "MatrixSquareRoot": "it has no root",
-    "MatrixLogarithm": "it has no logarithm",
+    Kind.LOG_DETERMINANT: "the log of its determinant is -inf",
+    Kind.DETERMINANT: "its determinant is not a number",
+    Kind.INVERSE: "it has no inverse",
+    Kind.SOLVE: "it cannot be solved for",
+    Kind.TRIANGULAR_SOLVE: "its triangle has a 0 on the diagonal",
+    Kind.CHOLESKY: "it is not positive definite",
+    Kind.CHOLESKY_GRADIENT: "its factor has a 0 on the diagonal",
+    Kind.QR: "its columns depend on each other",
+    Kind.MATRIX_SQRT: "it has no root",
+    Kind.MATRIX_LOG: "it has no logarithm",
 }
-# Of an op type: its formula, how many of its inputs that takes, and the names by which it is called.
-_KNOWN: dict[str, tuple[Formula, int, tuple[str, ...]]] = {
-    "LogMatrixDeterminant": (m.log_determinant, 1, ("slogdet", "logdet", "log_matrix_determinant")),
-    "MatrixInverse": (m.inverse, 1, ("inv",)),
-    "MatrixSolve": (m.solve, 2, ("solve",)),
-    "Cholesky": (m.cholesky, 1, ("cholesky",)),
-    "Qr": (m.orthogonal, 1, ("qr",)),
+# Of a kind of op: its formula, and how many of its inputs that takes.
+_KNOWN: dict[Kind, tuple[Formula, int]] = {
+    Kind.LOG_DETERMINANT: (m.log_determinant, 1),
+    Kind.INVERSE: (m.inverse, 1),
+    Kind.SOLVE: (m.solve, 2),
+    Kind.CHOLESKY: (m.cholesky, 1),
+    Kind.QR: (m.orthogonal, 1),
 }
 
 
-@rule("MatrixDeterminant")
+@rule(Kind.DETERMINANT)
 def determinant_overflow(case: Case) -> Cause | None:
     if case.row.nan or not (case.row.pos_inf or case.row.neg_inf):
         return None
-    words = "tf.linalg.slogdet gives the logarithm of the determinant, which does not overflow"
+    words = f"{case.dialect.says('slogdet')} gives the logarithm of the determinant, which does not overflow"
     fix = propose(m.determinant, samples_of(case, 0), Proposal(words, m.log_determinant))
     return Cause("mul_overflow", f"the determinant is larger than {case.row.label} can hold", _numbers(case), fix)
 
@@ -48,24 +49,20 @@ def determinant_overflow(case: Case) -> Cause | None:
 @rule(*_DECIDES)
 def singular(case: Case) -> Cause | None:
     values = _singular_values(case)
-    lowest = _lowest_eigenvalue(case) if case.op.type == "Cholesky" else None
+    lowest = _lowest_eigenvalue(case) if case.op.kind == Kind.CHOLESKY else None
     if lowest is not None and lowest < 0 and values is not None and -lowest > values.max() * _ROUNDING:
         text = f"the matrix is not positive definite: its smallest eigenvalue is {lowest:.4g}"
-        fix = Fix(
-            "check how the matrix is computed: a covariance, or A times its transpose, has no negative eigenvalue"
-        )
-        return Cause("singular_matrix", text, _numbers(case), fix)
-    if values is not None and case.op.type != "Cholesky" and values.min() > values.max() * _ROUNDING:
+        words = "check how the matrix is computed: a covariance, or A times its transpose, has no negative eigenvalue"
+        return Cause("singular_matrix", text, _numbers(case), Fix(words))
+    if values is not None and case.op.kind != Kind.CHOLESKY and values.min() > values.max() * _ROUNDING:
         return None
-    text = f"the matrix is singular: {_DECIDES[case.op.type]}"
+    text = f"the matrix is singular: {_DECIDES[case.op.kind]}"
     return Cause("singular_matrix", text, _numbers(case), _with_jitter(case, case))
 
 
-@slope_rule(
-    "Qr", "Cholesky", "MatrixInverse", "LogMatrixDeterminant", "MatrixSolve", "MatrixDeterminant", "MatrixSquareRoot"
-)
+@slope_rule(Kind.QR, Kind.CHOLESKY, Kind.INVERSE, Kind.LOG_DETERMINANT, Kind.SOLVE, Kind.DETERMINANT, Kind.MATRIX_SQRT)
 def singular_slope(case: Case) -> Cause | None:
-    if case.op.type not in _DECIDES:  # what its gradient does else proves nothing about the matrix
+    if case.op.kind not in _DECIDES:  # what its gradient does else proves nothing about the matrix
         return None
     forward = case.forward_case
     what = case.forward.type if case.forward else case.op.type
@@ -74,39 +71,41 @@ def singular_slope(case: Case) -> Cause | None:
 
 
 def _with_jitter(case: Case, at: Case | None) -> Fix | None:
-    known = _KNOWN.get(at.op.type) if at is not None else None
+    known = _KNOWN.get(at.op.kind) if at is not None else None
     matrix = at.input_values.get(0) if at is not None else None
     if known is None or at is None or matrix is None or matrix.ndim < 2 or matrix.dtype not in (np.float32, np.float64):
-        words = Fix(f"{_TEXT}: A + 1e-6 * tf.eye(n)")
+        words = Fix(_jitter(case, 1e-6))
         return words if known is None else Fix(words.text, untried="the matrix was not kept")
-    formula, inputs, names = known
-    smallest = m.least_jitter(matrix)
-    return propose(
-        formula,
-        samples_of(at, *range(inputs)),
-        *(_proposal(case, formula, names, smallest * more) for more in (1, 100, 10_000)),
-    )
+    formula, inputs = known
+    sizes = [m.least_jitter(matrix) * more for more in (1, 100, 10_000)]
+    proposals = [_proposal(case, formula, at.op.kind, size) for size in sizes]
+    return propose(formula, samples_of(at, *range(inputs)), *proposals)
 
 
-def _proposal(case: Case, formula: Formula, names: tuple[str, ...], size: float) -> Proposal:
-    eye = f"{size:g} * {{tf}}.eye({{tf}}.shape({{0}})[-1], dtype={case.row.label!r})"
-    changed = code(case, r.call(*names), f"{{2}}({{3}} + {eye}{{1}})")
-    return Proposal(f"{_TEXT}: A + {size:g} * tf.eye(n)", m.jittered(formula, size), changed)
+def _proposal(case: Case, formula: Formula, kind: Kind, size: float) -> Proposal:
+    eye = case.dialect.write("eye_like", "{0}", case.row.label)
+    changed = code(case, argument_of(kind), eye and f"{{0.operand}} + {size:g} * {eye.operand}")
+    return Proposal(_jitter(case, size), m.jittered(formula, size), changed)
 
 
-@rule("Log")
+def _jitter(case: Case, size: float) -> str:
+    return f"{_TEXT}: A + {size:g} * {case.dialect.says('eye', 'n')}"
+
+
+@rule(Kind.LOG)
 def log_of_determinant(case: Case) -> Cause | None:
     x = case.input(0)
-    if case.makers(0, 1) != ["MatrixDeterminant"] or x is None or not x.zero:
+    if case.makers(0, 1) != [Kind.DETERMINANT] or x is None or not x.zero:
         return None
     text = "the matrix is singular: its determinant is exactly 0, and its log -inf"
-    fix = Fix(f"{_TEXT} before its determinant is taken; tf.linalg.logdet overflows later than log(det(x))")
-    return Cause("singular_matrix", text, fix=fix)
+    logdet = case.dialect.says("logdet")
+    words = f"{_TEXT} before its determinant is taken; {logdet} overflows later than log(det(x))"
+    return Cause("singular_matrix", text, fix=Fix(words))
 
 
-@slope_rule("SelfAdjointEigV2", "Svd", "Eig")
+@slope_rule(Kind.SYMMETRIC_EIGEN, Kind.SVD, Kind.EIGEN)
 def equal_eigenvalues(case: Case) -> Cause | None:
-    below = case.inputs[-1].row if case.inputs and case.op.type in ("RealDiv", "Div", "Reciprocal", "Inv") else None
+    below = case.inputs[-1].row if case.inputs and case.op.kind in (Kind.DIVIDE, Kind.RECIPROCAL) else None
     if below is None or not below.zero:
         return None
     text = "the gradient of the decomposition divides by differences of eigenvalues, and two of them are equal"

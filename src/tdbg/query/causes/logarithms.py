@@ -13,11 +13,19 @@ from tdbg.query.causes.proposals import Proposal, code, propose, tiny
 from tdbg.query.causes.softmax import is_softmax
 from tdbg.query.causes.wording import at_element, lost_beside_one, number, share
 from tdbg.query.fixes import formulas as f
-from tdbg.query.fixes import rewrite as r
 from tdbg.query.fixes import softmax_by_hand as hand
+from tdbg.query.fixes.finders import (
+    argument_of,
+    call_of_call,
+    call_of_one_minus,
+    log_of,
+    second_argument_of,
+    times_own_log,
+)
 from tdbg.query.fixes.trial import Samples, samples_of
 from tdbg.query.trace.program import short_path
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 _GAP = Samples((np.array([[0.0, -200.0]], np.float32),), "logits 0 and -200, whose softmax has such a 0")
 _LOW = Samples((np.array([-200.0], np.float32),), "a logit of -200, whose sigmoid is such a 0")
@@ -27,10 +35,12 @@ _HIGH = Samples((np.array([40.0], np.float32),), "a logit of 40, whose sigmoid i
 _ZERO_BELOW = defaultdict(lambda: "87", {DType.FLOAT16: "16", DType.FLOAT64: "708"})
 _ONE_FROM = defaultdict(lambda: "17", {DType.FLOAT16: "8", DType.FLOAT64: "37", DType.BFLOAT16: "6"})
 _POSITIVE = "compute it with softplus or exp: both keep it positive and keep the gradient"
-_HAND_ON = ("GatherV2", "GatherNd", "StridedSlice", "Slice", "ClipByValue", "Minimum", "Maximum", "Cast")
+_BETWEEN = (
+    Kind.GATHER, Kind.GATHER_ND, Kind.STRIDED_SLICE, Kind.SLICE, Kind.CLIP, Kind.MINIMUM, Kind.MAXIMUM, Kind.CAST,
+)  # fmt: skip
 
 
-@rule("Log")
+@rule(Kind.LOG)
 def log_domain(case: Case) -> Cause | None:
     x = case.input(0)
     if x is None or x.zero is None:
@@ -44,9 +54,9 @@ def log_domain(case: Case) -> Cause | None:
     return Cause("log_of_zero", text, (*at_element(case, "log({0})"), *_why_zero(case)), _clamped(case))
 
 
-@slope_rule("Log")
+@slope_rule(Kind.LOG)
 def log_slope(case: Case) -> Cause | None:
-    x = case.input(0) if case.op.type in ("Reciprocal", "Inv") else None
+    x = case.input(0) if case.op.kind == Kind.RECIPROCAL else None
     if x is None or not x.zero:
         return None
     text = f"the gradient of log(x) is 1/x, and {share(x.zero, x.elements, 'exactly 0')}"
@@ -63,7 +73,7 @@ def _why_zero(case: Case) -> tuple[str, ...]:
         return (f"a softmax gives exactly 0 where a logit lies more than {below} below the largest ({case.row.label})",)
     if probability is not None and probability.is_complement:
         return (f"1 - sigmoid(x) is exactly 0 from x = {_ONE_FROM[case.dtype]} on ({case.row.label})",)
-    if case.makers(0, 3)[:2] == ["Sum", "Exp"]:
+    if case.makers(0, 3)[:2] == [Kind.SUM, Kind.EXP]:
         return ("the log of a sum of exponentials that are all 0: every term was -inf, or far below the largest",)
     return ()
 
@@ -79,120 +89,133 @@ class _Probability:
     def better(self) -> str:
         """The function that takes logits, and which logits these are."""
         where = f" ({short_path(self.made.frame.file)}:{self.made.frame.line})" if self.made.frame else ""
-        function, equals = "tf.nn.softmax_cross_entropy_with_logits", " or tf.nn.log_softmax"
+        says = self.made.dialect.says
+        function, equals = says("softmax_cross_entropy"), f" or {says('log_softmax')}"
         if self.name == "sigmoid":
-            function = "tf.nn.sigmoid_cross_entropy_with_logits"
-            equals = " or tf.math.log_sigmoid" if not self.is_complement else ""
+            function = says("sigmoid_cross_entropy")
+            equals = f" or {says('log_sigmoid')}" if not self.is_complement else ""
         why = ", as log(1 - sigmoid(x)) is log_sigmoid(-x)" if self.is_complement else ""
         return f"best, because it keeps the gradient: {function}{equals} of the input of the {self.name}{where}{why}"
 
     def in_short(self) -> str:
+        dialect, logits = self.made.dialect, "-x" if self.is_complement else "x"
         if self.name == "sigmoid":
-            function = "tf.math.log_sigmoid(-x)" if self.is_complement else "tf.math.log_sigmoid(x)"
-        else:
-            function = "tf.nn.log_softmax(x)"
-        return (
-            f"{function} keeps the gradient (x: the input of the {'sigmoid' if self.name == 'sigmoid' else 'softmax'})"
-        )
+            return f"{dialect.says('log_sigmoid', logits)} keeps the gradient (x: the input of the sigmoid)"
+        return f"{dialect.says('log_softmax', 'x', '')} keeps the gradient (x: the input of the softmax)"
 
 
 def _probability(case: Case) -> _Probability | None:
     is_complement = False
     for made in case.chain(0, 6):
-        kind = made.op.type
-        if kind == "Softmax":
+        kind = made.op.kind
+        if kind == Kind.SOFTMAX:
             return _Probability(made, "softmax")
-        if kind == "Sigmoid":
+        if kind == Kind.SIGMOID:
             return _Probability(made, "sigmoid", is_complement)
-        if kind in ("RealDiv", "Div") and is_softmax(made):
+        if kind == Kind.DIVIDE and is_softmax(made):
             return _Probability(made, "hand-written softmax")
-        if kind == "Sub" and made.carried == 1 and not is_complement:
+        if kind == Kind.SUBTRACT and made.carried == 1 and not is_complement:
             is_complement = True
-        elif kind not in _HAND_ON and not (kind in ("AddV2", "Add") and any(x.op.type == "Const" for x in made.inputs)):
+        elif kind not in _BETWEEN and not _adds_constant(made):
             return None
     return None
 
 
+def _adds_constant(made: Case) -> bool:
+    return made.op.kind == Kind.ADD and any(x.op.kind == Kind.CONSTANT for x in made.inputs)
+
+
 def _clamped(case: Case) -> Fix | None:
-    bound = tiny(case)
-    samples = samples_of(case, 0)
-    probability = _probability(case)
-    proposals = []
-    if code_ := code(case, r.call_of_call(("log",), ("softmax",)), "{tf}.nn.log_softmax({0}{1})"):
-        text = "log_softmax computes both in one step and does not underflow"
-        before = f.then(f.softmax, f.log)
-        proposals.append(Proposal(text, f.log_softmax, code_, _GAP, before))
-    if code_ := code(case, hand.log_of(hand.quotient), "{tf}.nn.log_softmax({0}{1})"):
-        text = "log_softmax computes it all in one step and does not underflow"
-        proposals.append(Proposal(text, f.log_softmax, code_, _GAP, f.then(f.plain_softmax, f.log)))
-    if code_ := code(case, r.call_of_one_minus(("log",), ("sigmoid",)), "{tf}.math.log_sigmoid(-({0}))"):
-        text = "log(1 - sigmoid(x)) is log_sigmoid(-x), which does not underflow"
-        before, after = f.then(f.sigmoid, f.one_minus, f.log), f.then(f.negative, f.log_sigmoid)
-        proposals.append(Proposal(text, after, code_, _HIGH, before))
-    if code_ := code(case, r.call_of_call(("log",), ("sigmoid",)), "{tf}.math.log_sigmoid({0})"):
-        text = "log_sigmoid computes both in one step and does not underflow"
-        proposals.append(Proposal(text, f.log_sigmoid, code_, _LOW, f.then(f.sigmoid, f.log)))
-    if code_ := code(case, r.times_own_log, "{tf}.math.xlogy({0}, {0})"):
-        proposals.append(Proposal("xlogy(x, x) is 0 at 0, and so is its gradient", f.xlogx, code_, samples, f.x_log_x))
+    probability, bound = _probability(case), tiny(case)
     text = "bound the input of the log from below"
     if probability is not None:
         text = f"{probability.better()}; or bound the input of the log from below, finite but without a gradient"
-    bounded = code(case, r.call("log"), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
     better = probability.in_short() if probability is not None else ""
-    proposals.append(Proposal(text, f.then(f.at_least(float(bound)), f.log), bounded, better=better))
-    return propose(f.log, samples, *proposals)
+    bounded = Proposal(text, f.then(f.at_least(float(bound)), f.log), _with_bound(case, bound), better=better)
+    return propose(f.log, samples_of(case, 0), *_in_one(case), bounded)
+
+
+def _with_bound(case: Case, bound: str) -> str:
+    return code(case, argument_of(Kind.LOG), case.dialect.write("maximum", "{0}", bound))
+
+
+def _in_one(case: Case) -> list[Proposal]:
+    """One function for the log and what it is taken of, where the statement shows both."""
+    write, log = case.dialect.write, Kind.LOG
+    softmax, sigmoid = write("log_softmax", "{0}", "{1}"), write("log_sigmoid", "{0}")
+    turned = write("log_sigmoid", "-({0})")
+    known = [
+        Proposal(
+            "log_softmax computes both in one step and does not underflow", f.log_softmax,
+            code(case, call_of_call(log, Kind.SOFTMAX), softmax), _GAP, f.then(f.softmax, f.log),
+        ),
+        Proposal(
+            "log_softmax computes it all in one step and does not underflow", f.log_softmax,
+            code(case, log_of(hand.quotient), softmax), _GAP, f.then(f.plain_softmax, f.log),
+        ),
+        Proposal(
+            "log(1 - sigmoid(x)) is log_sigmoid(-x), which does not underflow", f.then(f.negative, f.log_sigmoid),
+            code(case, call_of_one_minus(log, Kind.SIGMOID), turned), _HIGH, f.then(f.sigmoid, f.one_minus, f.log),
+        ),
+        Proposal(
+            "log_sigmoid computes both in one step and does not underflow", f.log_sigmoid,
+            code(case, call_of_call(log, Kind.SIGMOID), sigmoid), _LOW, f.then(f.sigmoid, f.log),
+        ),
+        Proposal(
+            "xlogy(x, x) is 0 at 0, and so is its gradient", f.xlogx,
+            code(case, times_own_log, write("xlogy", "{0}", "{0}")), samples_of(case, 0), f.x_log_x,
+        ),
+    ]  # fmt: skip
+    return [proposal for proposal in known if proposal.code]
 
 
 def _positive(case: Case) -> Fix | None:
     bound = tiny(case)
     text = "nothing keeps this positive: compute it with softplus or exp, or bound it from below here"
-    bounded = code(case, r.call("log"), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
     after = f.then(f.at_least(float(bound)), f.log)
-    return propose(f.log, samples_of(case, 0), Proposal(text, after, bounded, better=_POSITIVE))
+    return propose(f.log, samples_of(case, 0), Proposal(text, after, _with_bound(case, bound), better=_POSITIVE))
 
 
-@rule("Log1p")
+@rule(Kind.LOG1P)
 def log1p_domain(case: Case) -> Cause | None:
     x = case.input(0)
     if x is None or x.min is None or x.min > -1:
         return None
     name = "log_of_zero" if x.min == -1 else "log_of_negative"
-    return Cause(
-        name, f"log1p({number(x.min)}): its input must be above -1", at_element(case, "log1p({0})"), _above(case)
-    )
+    text = f"log1p({number(x.min)}): its input must be above -1"
+    return Cause(name, text, at_element(case, "log1p({0})"), _above(case))
 
 
-@slope_rule("Log1p")
+@slope_rule(Kind.LOG1P)
 def log1p_slope(case: Case) -> Cause | None:
     x = case.input(0)
     if x is None or not x.zero:
         return None
-    return Cause(
-        "log_of_zero", "the gradient of log1p(x) is 1/(1 + x), and x is -1", fix=_above(case.forward_case or case)
-    )
+    text = "the gradient of log1p(x) is 1/(1 + x), and x is -1"
+    return Cause("log_of_zero", text, fix=_above(case.forward_case or case))
 
 
 def _above(case: Case) -> Fix | None:
-    changed = code(case, r.call("log1p"), "{2}({tf}.maximum({0}, -0.999999))")
+    changed = code(case, argument_of(Kind.LOG1P), case.dialect.write("maximum", "{0}", "-0.999999"))
     after = f.then(f.at_least(-0.999999), f.log1p)
     return propose(f.log1p, samples_of(case, 0), Proposal("bound the input of log1p from below", after, changed))
 
 
-@rule("Xlogy", "Xlog1py")
+@rule(Kind.XLOGY, Kind.XLOG1PY)
 def xlogy_domain(case: Case) -> Cause | None:
     y = case.input(1)
-    edge = 0.0 if case.op.type == "Xlogy" else -1.0
+    edge = 0.0 if case.op.kind == Kind.XLOGY else -1.0
     if y is None or y.min is None or y.min > edge:
         return None
     name = "log_of_negative" if y.min < edge else "log_of_zero"
-    text = f"{case.op.type.lower()}: the log of {number(y.min)}"
+    text = f"{case.op.kind.value}: the log of {number(y.min)}"
     return Cause(name, text, at_element(case, "{0} * log({1})", 1), _second_bounded(case))
 
 
 def _second_bounded(case: Case) -> Fix | None:
-    is_plain = case.op.type == "Xlogy"
+    is_plain = case.op.kind == Kind.XLOGY
     bound = tiny(case) if is_plain else "-0.999999"
     formula = f.xlogy if is_plain else f.xlog1py
-    changed = code(case, r.call_of_two(case.op.type.lower()), f"{{2}}({{0}}, {{tf}}.maximum({{1}}, {bound}))")
+    changed = code(case, second_argument_of(case.op.kind), case.dialect.write("maximum", "{1}", bound))
     after = f.second_at_least(formula, float(bound))
     return propose(formula, samples_of(case, 0, 1), Proposal("bound its second input from below", after, changed))

@@ -6,9 +6,10 @@ from tdbg.model import DType
 from tdbg.query.causes import NOT_AN_OP, Cause, Fix, rule
 from tdbg.query.trace.rows import Row
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 
-@rule("CTCLoss", "CTCLossV2")
+@rule(Kind.CTC_LOSS)
 def infeasible(case: Case) -> Cause | None:
     if not case.row.pos_inf:
         return None
@@ -29,7 +30,7 @@ def _span(row: Row | None) -> str:
     return f"{row.min:.0f}" if row.min == row.max else f"{row.min:.0f} to {row.max:.0f}"
 
 
-@rule("SparseSoftmaxCrossEntropyWithLogits")
+@rule(Kind.SPARSE_SOFTMAX_CROSS_ENTROPY)
 def wrong_class(case: Case) -> Cause | None:
     labels, logits = case.input(1), case.input_values.get(0)
     if labels is None or DType(labels.dtype).is_floating or labels.min is None or labels.max is None:
@@ -37,8 +38,7 @@ def wrong_class(case: Case) -> Cause | None:
     classes = logits.shape[-1] if logits is not None else None
     if labels.min >= 0 and (classes is None or labels.max < classes):
         return None
-    text = f"labels go from {labels.min:.0f} to {labels.max:.0f}" + (
-        f", but there are {classes} classes" if classes else ""
-    )
+    text = f"labels go from {labels.min:.0f} to {labels.max:.0f}"
+    text += f", but there are {classes} classes" if classes else ""
     words = "labels must be 0 to classes - 1: check their encoding, and the size of the last layer"
     return Cause("class_index_out_of_range", text, fix=Fix(words, untried=NOT_AN_OP))

@@ -10,32 +10,33 @@ from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny, tiny_square
 from tdbg.query.causes.wording import at_element, place_of
 from tdbg.query.fixes import formulas as f
-from tdbg.query.fixes import rewrite as r
 from tdbg.query.fixes import sum_formulas as s
+from tdbg.query.fixes.finders import argument_of, minus_infinity, where_around, where_of_quotient
 from tdbg.query.fixes.formulas import Formula
 from tdbg.query.fixes.trial import Samples, samples_of
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 _SHIELDS = (
-    "Select", "SelectV2", "ClipByValue", "Maximum", "Minimum", "MulNoNan", "Tanh", "Sigmoid", "Exp", "Erf", "Atan",
-    "Softsign", "Relu", "Relu6", "Elu", "Selu", "Softplus",
+    Kind.SELECT, Kind.CLIP, Kind.MAXIMUM, Kind.MINIMUM, Kind.MULTIPLY_NO_NAN, Kind.TANH, Kind.SIGMOID, Kind.EXP,
+    Kind.ERF, Kind.ATAN, Kind.SOFTSIGN, Kind.RELU, Kind.RELU6, Kind.ELU, Kind.SELU, Kind.SOFTPLUS,
 )  # fmt: skip
-_IS = ("IsFinite", "IsNan", "IsInf")
-# Of an op type: its formula, the names it is called by, and a value that is safe for it.
-_KNOWN: dict[str, tuple[Formula, tuple[str, ...], float]] = {
-    "Log": (f.log, ("log",), 1.0),
-    "Log1p": (f.log1p, ("log1p",), 0.0),
-    "Sqrt": (f.sqrt, ("sqrt",), 1.0),
-    "Rsqrt": (f.rsqrt, ("rsqrt",), 1.0),
-    "Reciprocal": (f.reciprocal, ("reciprocal",), 1.0),
-    "Exp": (f.exp, ("exp",), 0.0),
-    "Acos": (f.acos, ("acos", "arccos"), 0.0),
-    "Asin": (f.asin, ("asin", "arcsin"), 0.0),
-    "Atanh": (f.atanh, ("atanh", "arctanh"), 0.0),
-    "Acosh": (f.acosh, ("acosh", "arccosh"), 2.0),
+_IS = (Kind.IS_FINITE, Kind.IS_NAN, Kind.IS_INFINITE)
+# Of a kind of op: its formula, and a value that is safe for it.
+_KNOWN: dict[Kind, tuple[Formula, float]] = {
+    Kind.LOG: (f.log, 1.0),
+    Kind.LOG1P: (f.log1p, 0.0),
+    Kind.SQRT: (f.sqrt, 1.0),
+    Kind.RSQRT: (f.rsqrt, 1.0),
+    Kind.RECIPROCAL: (f.reciprocal, 1.0),
+    Kind.EXP: (f.exp, 0.0),
+    Kind.ACOS: (f.acos, 0.0),
+    Kind.ASIN: (f.asin, 0.0),
+    Kind.ATANH: (f.atanh, 0.0),
+    Kind.ACOSH: (f.acosh, 2.0),
 }
-
-_FLATTEN = {"Tanh": f.tanh, "Sigmoid": f.sigmoid, "Exp": f.exp}  # what makes a number of an infinity, with a slope of 0
+# What makes a number of an infinity, with a slope of 0.
+_FLATTEN = {Kind.TANH: f.tanh, Kind.SIGMOID: f.sigmoid, Kind.EXP: f.exp}
 
 
 @rule(first=True)
@@ -45,13 +46,14 @@ def hidden_forward(case: Case) -> Cause | None:
     shield = _hidden_by(forward) if forward is not None and not forward.row.is_input else None
     if forward is None or shield is None:
         return None
-    is_where = shield.op.type.startswith("Select")
-    cleaned = is_where and any(reader.type in _IS for reader in forward.readers())
+    is_where = shield.op.kind == Kind.SELECT
+    cleaned = is_where and any(reader.kind in _IS for reader in forward.readers())
     name = "where_trap" if is_where and not cleaned else "clip_after_bad_op"
     how = "where" if is_where else shield.op.type
     bad = forward.row.bad_text()
     reason = f"{forward.op.type} gives {bad}; {how} hides that from the loss, not from the gradient (0·inf = NaN)"
-    formula = "{0} / {1}" if forward.op.type in ("RealDiv", "Div") else f"{forward.op.type.lower()}({{0}})"
+    function = forward.op.kind.value if forward.op.kind in _KNOWN else forward.op.type.lower()
+    formula = "{0} / {1}" if forward.op.kind == Kind.DIVIDE else f"{function}({{0}})"
     evidence = (*at_element(forward, formula, len(forward.inputs) - 1), f"hidden by {place_of(shield)}")
     return Cause(name, reason, evidence, _safe_input(case, forward, shield, name))
 
@@ -69,50 +71,50 @@ def _hidden_by(case: Case) -> Case | None:
             if reader.row.is_bad and reader.row.seq not in seen:
                 seen.add(reader.row.seq)
                 waiting.append(reader)
-            elif not reader.row.is_bad and reader.op.type in _SHIELDS:
+            elif not reader.row.is_bad and reader.op.kind in _SHIELDS:
                 shield = reader
     return shield
 
 
 def _safe_input(case: Case, forward: Case, shield: Case, name: str) -> Fix | None:
-    if forward.op.type in ("RealDiv", "Div"):
+    if forward.op.kind == Kind.DIVIDE:
         return _safe_quotient(case, forward)
-    known = _KNOWN.get(forward.op.type)
+    known, where = _KNOWN.get(forward.op.kind), case.dialect.says("where")
     if known is None:
-        return Fix(f"keep the bad input away from {forward.op.type}: tf.where on the input as well")
-    formula, names, safe = known
-    samples = samples_of(forward, 0)
+        return Fix(f"keep the bad input away from {forward.op.type}: {where} on the input as well")
+    formula, safe = known
     chosen = _good_for(formula)
-    text = f"keep the bad values away from {names[0]}: tf.where on its input as well (the double where)"
-    double = (
-        f"{{tf}}.where({{0}}, {{1}}({{tf}}.where({{0}}, {{2}}, {{tf}}.fill({{tf}}.shape({{2}}), "
-        f"{{tf}}.cast({safe}, {{2}}.dtype)))), {{3}})"
-    )
-    if safe in (0.0, 1.0):
-        like = "ones_like" if safe else "zeros_like"
-        double = f"{{tf}}.where({{0}}, {{1}}({{tf}}.where({{0}}, {{2}}, {{tf}}.{like}({{2}}))), {{3}})"
-    flat = _FLATTEN.get(shield.op.type, f.same)
+    text = f"keep the bad values away from {forward.op.kind.value}: {where} on its input as well (the double where)"
+    flat = _FLATTEN.get(shield.op.kind, f.same)
     safely = f.then(f.safe_where(chosen, formula, safe), flat)
-    twice = Proposal(text, safely, code(case, r.where_around(*names), double))
-    bounded = _bounded(case, forward, f.then(formula, flat), names)
+    twice = Proposal(text, safely, _double_where(case, forward.op.kind, safe))
+    bounded = _bounded(case, forward, f.then(formula, flat)) if name == "clip_after_bad_op" else None
     before = f.where(chosen, formula) if flat is f.same else f.then(formula, flat)
-    return propose(before, samples, *((bounded, twice) if name == "clip_after_bad_op" and bounded else (twice,)))
+    return propose(before, samples_of(forward, 0), *((bounded, twice) if bounded else (twice,)))
 
 
-def _bounded(case: Case, forward: Case, formula: Formula, names: tuple[str, ...]) -> Proposal | None:
-    bounds = {"Log": tiny(forward), "Sqrt": tiny_square(forward), "Rsqrt": tiny_square(forward)}
-    bound = bounds.get(forward.op.type)
+def _double_where(case: Case, kind: Kind, safe: float) -> str:
+    write = case.dialect.write
+    like = {0.0: write("zeros_like", "{1}"), 1.0: write("ones_like", "{1}")}
+    other = like[safe] if safe in like else write("full_like", "{1}", str(safe))
+    return code(case, where_around(kind), write("where", "{0}", "{1}", other))
+
+
+def _bounded(case: Case, forward: Case, formula: Formula) -> Proposal | None:
+    kind = forward.op.kind
+    bounds = {Kind.LOG: tiny(forward), Kind.SQRT: tiny_square(forward), Kind.RSQRT: tiny_square(forward)}
+    bound = bounds.get(kind)
     if bound is None:
         return None
-    text = f"bound the input of {names[0]}, not its output"
-    changed = code(case, r.call(*names), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
+    changed = code(case, argument_of(kind), case.dialect.write("maximum", "{0}", bound))
+    text = f"bound the input of {kind.value}, not its output"
     return Proposal(text, f.then(f.at_least(float(bound)), formula), changed)
 
 
 def _safe_quotient(case: Case, forward: Case) -> Fix | None:
-    template = "{tf}.where({0}, {1} / {tf}.where({0}, {2}, {tf}.ones_like({2})), {3})"
-    changed = code(case, r.where_of_quotient, template)
-    text = "keep the zeros out of the denominator: tf.where on it as well, or tf.math.divide_no_nan"
+    write, says = case.dialect.write, case.dialect.says
+    changed = code(case, where_of_quotient, write("where", "{0}", "{1}", write("ones_like", "{1}")))
+    text = f"keep the zeros out of the denominator: {says('where')} on it as well, or {says('divide_no_nan')}"
     return propose(f.divide, samples_of(forward, 0, 1), Proposal(text, f.divide_no_nan, changed))
 
 
@@ -125,7 +127,7 @@ def _good_for(formula: Formula) -> Callable[[np.ndarray], np.ndarray]:
     return chosen
 
 
-@rule("Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits")
+@rule(Kind.SOFTMAX, Kind.LOG_SOFTMAX, Kind.SOFTMAX_CROSS_ENTROPY)
 def nothing_left(case: Case) -> Cause | None:
     x = case.input(0)
     if x is None or not case.row.nan:
@@ -148,7 +150,7 @@ def _finite_mask(value: str) -> Fix | None:
     return propose(f.softmax, samples, Proposal(f"mask with {value} instead of -inf, or leave out such rows", masked))
 
 
-@rule("Mul", "MatMul")
+@rule(Kind.MULTIPLY, Kind.MATMUL)
 def mask_times_infinity(case: Case) -> Cause | None:
     """0 · ∞: a mask can be multiplied onto finite values only."""
     infinite = [fact for fact in case.inputs if (fact.row.neg_inf or fact.row.pos_inf) and not fact.row.nan]
@@ -156,7 +158,7 @@ def mask_times_infinity(case: Case) -> Cause | None:
     if not case.row.nan or not infinite or not zeros:
         return None
     text = f"0 times infinity is NaN: the infinity {infinite[0].came_from()}, the 0 {zeros[-1].came_from()}"
-    chosen = "tf.where(mask, value, 0.0) instead of the product"
+    chosen = f"{case.dialect.says('where', 'mask', 'value', '0.0')} instead of the product"
     value = "-6e4" if case.row.label == "float16" else "-1e9"
     words = f"use a finite number, {value}, instead of infinity; or {chosen}"
     return Cause("wrong_mask", text, fix=_finite_factor(case, words, value))
@@ -168,4 +170,4 @@ def _finite_factor(case: Case, words: str, value: str) -> Fix | None:
 
     factors = np.array([0.0, 1.0], np.float32), np.array([-np.inf, -np.inf], np.float32)
     samples = Samples(factors, "0 and 1 times -inf")
-    return propose(s.product, samples, Proposal(words, finite, code(case, r.minus_infinity, value)))
+    return propose(s.product, samples, Proposal(words, finite, code(case, minus_infinity, value)))

@@ -13,12 +13,13 @@ from tdbg.query.causes import Cause, Fix, rule
 from tdbg.query.causes.proposals import Proposal, code, propose, tiny
 from tdbg.query.causes.wording import at_element, in_wide
 from tdbg.query.fixes import formulas as f
-from tdbg.query.fixes import rewrite as r
 from tdbg.query.fixes import sum_formulas as s
+from tdbg.query.fixes.finders import argument_of, type_of_cast
 from tdbg.query.fixes.trial import Samples, numpy_type, samples_of
 from tdbg.query.trace.program import short_path
 from tdbg.query.trace.rows import Row
 from tdbg.query.verdict.case import Case, InputFact
+from tdbg.vocabulary import ADDITIONS, ENTRANCES, FUSED, PRODUCTS, Kind
 
 LARGEST = {
     DType.FLOAT16: 65504.0,
@@ -31,31 +32,33 @@ LARGEST = {
     DType.FLOAT8_E4M3B11FNUZ: 30.0,
     DType.FLOAT8_E5M2FNUZ: 57344.0,
 }
-_PRODUCTS: tuple[str, ...] = (
-    "Mul",
-    "MatMul",
-    "BatchMatMulV2",
-    "BatchMatMulV3",
-    "Square",
-    "SquaredDifference",
-    "Pow",
-    "Prod",
-    "Cumprod",
-)
-_PRODUCTS += ("Conv2D", "Conv1D", "Conv3D", "DepthwiseConv2dNative", "Einsum", "Conv2DBackpropInput")
-_PRODUCTS += ("Conv2DBackpropFilter", "L2Loss")
-_ELEMENTWISE: dict[str, tuple[f.Formula, int]] = {
-    "Mul": (s.product, 2), "Square": (f.square, 1), "SquaredDifference": (s.squared_difference, 2),
-    "AddV2": (s.add, 2), "Add": (s.add, 2), "Sub": (s.subtract, 2), "BiasAdd": (s.add, 2), "Pow": (f.power, 2),
+_CONTRACTIONS = PRODUCTS | FUSED.keys()
+_PRODUCTS = _CONTRACTIONS | {
+    Kind.MULTIPLY, Kind.SQUARE, Kind.SQUARED_DIFFERENCE, Kind.POWER, Kind.PRODUCT, Kind.CUMPROD, Kind.CONVOLVE_GRADIENT,
+    Kind.FILTER_GRADIENT, Kind.HALF_SQUARES,
 }  # fmt: skip
-_MATRICES = ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-_CONVOLUTIONS = ("Conv1D", "Conv2D", "Conv3D")
-_CONTRACTIONS = (*_MATRICES, *_CONVOLUTIONS, "Einsum", "DepthwiseConv2dNative")
-_FUSED = tuple(f"_{maker}{op}" for op in _CONTRACTIONS for maker in ("Fused", "MklNative", "MklNativeFused"))
-_ARRIVES = ("Placeholder", "Iterator", "Optional", "_Arg")  # types of ops that hand out what the program was given
-_OF_MANY: dict[str, f.Formula] = {"Mean": s.mean, "L2Loss": s.half_of_squares, "Prod": s.multiplied}
-_OF_MANY |= dict.fromkeys((*_CONTRACTIONS, *_FUSED), s.dot)
-_SUMS = ("Sum", "AddV2", "Add", "AddN", "BiasAdd", "Sub", "Mean", "Cumsum", "UnsortedSegmentSum", "BiasAddGrad")
+_SUMS = ADDITIONS | {
+    Kind.SUM, Kind.ADD_N, Kind.SUBTRACT, Kind.MEAN, Kind.CUMSUM, Kind.SEGMENT_SUM, Kind.BIAS_GRADIENT,
+}  # fmt: skip
+_SLOPES = {Kind.RECIPROCAL_GRADIENT, Kind.RSQRT_GRADIENT}
+# Of all of one input, when there is no axis.
+_WHOLE = (
+    Kind.SUM, Kind.MEAN, Kind.HALF_SQUARES, Kind.PRODUCT, Kind.ADD_N, Kind.CUMSUM, Kind.BIAS_GRADIENT,
+)  # fmt: skip
+_ELEMENTWISE: dict[Kind, tuple[f.Formula, int]] = {
+    Kind.MULTIPLY: (s.product, 2),
+    Kind.SQUARE: (f.square, 1),
+    Kind.SQUARED_DIFFERENCE: (s.squared_difference, 2),
+    Kind.ADD: (s.add, 2),
+    Kind.ADD_BIAS: (s.add, 2),
+    Kind.SUBTRACT: (s.subtract, 2),
+    Kind.POWER: (f.power, 2),
+}
+_OF_MANY: dict[Kind, f.Formula] = dict.fromkeys(_CONTRACTIONS, s.dot) | {
+    Kind.MEAN: s.mean,
+    Kind.HALF_SQUARES: s.half_of_squares,
+    Kind.PRODUCT: s.multiplied,
+}
 _RUNS, _FEWEST_RUNS = 4, 3  # that are looked at for growth
 
 
@@ -63,22 +66,22 @@ def _size(row: Row) -> float:
     return max(abs(row.min or 0.0), abs(row.max or 0.0))
 
 
-@rule("Mul", "RealDiv", "Div", "Add", "AddV2", "Sub", first=True)
+@rule(Kind.MULTIPLY, Kind.DIVIDE, Kind.ADD, Kind.SUBTRACT)
 def constants_first(case: Case) -> Cause | None:
-    """TensorFlow's optimizer put constants of several lines together, before what the program multiplies them with."""
+    """The framework put constants of several lines together, before what the program multiplies them with."""
     together = json.loads(case.attributes).get("_together", "") if '"_together"' in case.attributes else ""
     if not together:
         return None
     does = "adds" if " + " in together else "multiplies"
-    text = f"TensorFlow {does} the constants first, and {together} is larger than {case.row.label} can hold"
-    evidence = ("in the order in which the program has them, no bad value need arise: TensorFlow reorders them",)
-    untried = "what the program computes without TensorFlow's reordering was not recorded"
-    words = "write one constant that fits, or switch the reordering off with tf.config.optimizer."
-    words += "set_experimental_options({'constant_folding': False, 'arithmetic_optimization': False})"
+    framework = case.dialect.title
+    text = f"{framework} {does} the constants first, and {together} is larger than {case.row.label} can hold"
+    evidence = (f"in the order in which the program has them, no bad value need arise: {framework} reorders them",)
+    untried = f"what the program computes without {framework}'s reordering was not recorded"
+    words = case.dialect.fill("write one constant that fits, or {switch_the_reordering_off}")
     return Cause("reordered_constants", text, evidence, Fix(words, untried=untried))
 
 
-@rule("Cast")
+@rule(Kind.CAST)
 def too_large_for_type(case: Case) -> Cause | None:
     x, largest = case.input(0), LARGEST.get(case.dtype)
     if x is None or x.max is None or largest is None or _size(x) <= largest:
@@ -95,7 +98,7 @@ def too_large_for_type(case: Case) -> Cause | None:
 def _kept_wide(case: Case, kind: str, wide: str) -> Fix | None:
     words = f"keep this value in {'bfloat16 or float32' if wide == 'bfloat16' else wide}"
     types = {"float16": np.float16, "bfloat16": np.float32, "float32": np.float32, "float64": np.float64}
-    changed = code(case, r.cast_to(kind), f"{{1}}({{0}}, {{tf}}.{wide})")
+    changed = code(case, type_of_cast(kind), case.dialect.write("dtype", wide))
     before, after = s.cast(types[kind]), s.cast(types[wide])
     return propose(before, samples_of(case, 0), Proposal(words, after, changed))
 
@@ -106,7 +109,7 @@ def _scaled_cast(case: Case, largest: float, size: float) -> Fix | None:
     return propose(before, samples_of(case, 0), Proposal(words, s.scaled(before, 0.99 * largest / size)))
 
 
-@rule(*_PRODUCTS, "BatchMatMul", *_FUSED, *_SUMS, "ReciprocalGrad", "InvGrad", "RsqrtGrad")
+@rule(*_PRODUCTS, *_SUMS, *_SLOPES)
 def too_large(case: Case) -> Cause | None:
     out = case.row
     rows = [fact.row for fact in case.inputs if fact.row.max is not None and DType(fact.row.dtype).is_floating]
@@ -118,7 +121,7 @@ def too_large(case: Case) -> Cause | None:
     if out.nan or not (out.pos_inf or out.neg_inf):
         return None
     limit = LARGEST.get(case.dtype, 3.4e38)
-    is_sum = case.op.type in _SUMS
+    is_sum = case.op.kind in _SUMS
     if max(sizes) < (limit * 1e-9 if is_sum else limit**0.25):
         return None
     sizes_before = _growth(case)
@@ -144,8 +147,7 @@ def _leaves_half(case: Case, rows: list[Row]) -> bool:
     """An infinity; or a NaN out of finite factors, where a sum of their products can leave the range on its way."""
     if not case.row.nan:
         return bool(case.row.pos_inf or case.row.neg_inf)
-    is_sum_of_products = case.op.type in _CONTRACTIONS or case.op.type in _FUSED
-    if not is_sum_of_products or len(rows) < 2 or any(row.is_bad for row in rows):
+    if case.op.kind not in _CONTRACTIONS or len(rows) < 2 or any(row.is_bad for row in rows):
         return False
     return _size(rows[0]) * _size(rows[1]) * max(_terms(case, rows[:2]), 1) > LARGEST[DType.FLOAT16]
 
@@ -175,10 +177,10 @@ def _large_operand(case: Case) -> tuple[InputFact, str] | None:
         return None
     first = source = facts[0]
     made = case.made_by.get(first.index)
-    while made is not None and made.op.type == "Cast" and made.fact(0) is not None:
+    while made is not None and made.op.kind == Kind.CAST and made.fact(0) is not None:
         source, made = made.fact(0) or source, made.made_by.get(0)
-    arrives = source.op.type.startswith(_ARRIVES) or (source.made is not None and source.made.is_input)
-    is_variable = source.op.type == "ReadVariableOp" or case.is_backward
+    arrives = source.op.kind in ENTRANCES or (source.made is not None and source.made.is_input)
+    is_variable = source.op.kind == Kind.READ or case.is_backward
     if arrives and not is_variable:
         where = f", {short_path(source.frame.file)}:{source.frame.line}" if source.frame else ""
         return first, f"is input data, not scaled{where}"
@@ -202,27 +204,27 @@ def _growth(case: Case) -> str:
 def _bounded_slope(case: Case) -> Fix | None:
     """The slope of a reciprocal or a root, which is out of range because the number is next to 0."""
     forward = case.forward_case
-    known = {"Reciprocal": f.reciprocal, "Inv": f.reciprocal, "Rsqrt": f.rsqrt}
-    formula = known.get(forward.op.type) if forward is not None else None
+    known = {Kind.RECIPROCAL: f.reciprocal, Kind.RSQRT: f.rsqrt}
+    formula = known.get(forward.op.kind) if forward is not None else None
     x = forward.input(0) if forward is not None else None
     if forward is None or formula is None or x is None or x.min is None or x.min < 0:
         return None
-    bound, names = tiny(case), ("rsqrt",) if formula is f.rsqrt else ("reciprocal",)
-    changed = code(case, r.call(*names), f"{{2}}({{tf}}.maximum({{0}}, {bound}))")
+    bound = tiny(case)
+    changed = code(case, argument_of(forward.op.kind), case.dialect.write("maximum", "{0}", bound))
     after = f.then(f.at_least(float(bound)), formula)
-    text = f"bound the input of {names[0]} from below (by {bound}), where its slope is finite"
+    text = f"bound the input of {forward.op.kind.value} from below (by {bound}), where its slope is finite"
     return propose(formula, samples_of(forward, 0), Proposal(text, after, changed))
 
 
 def _wider(case: Case, rows: list[Row], words: str) -> Fix | None:
     """The op on what was recorded of its inputs, in its type and in a wider one."""
-    if case.op.type in _ELEMENTWISE:
-        formula, count = _ELEMENTWISE[case.op.type]
+    if case.op.kind in _ELEMENTWISE:
+        formula, count = _ELEMENTWISE[case.op.kind]
         return propose(formula, samples_of(case, *range(count)), Proposal(words, s.widened(formula)))
     terms = _terms(case, rows)
     if terms < 1:
         return Fix(words, untried="the inputs of the op were not kept")
-    formula = _OF_MANY.get(case.op.type, s.total)
+    formula = _OF_MANY.get(case.op.kind, s.total)
     factors = rows[:2] if formula is s.dot else rows[:1]
     numbers = "the recorded largest numbers, multiplied in pairs" if formula is s.dot else "the recorded largest number"
     arrays: list[f.Array] = [np.full(terms, _size(row), numpy_type(row.dtype)) for row in factors]
@@ -231,25 +233,22 @@ def _wider(case: Case, rows: list[Row], words: str) -> Fix | None:
 
 def _terms(case: Case, rows: list[Row]) -> int:
     """How many numbers each element of the output is made of; 0 when that is not known."""
-    op, made = case.op.type.removeprefix("_").removeprefix("MklNative").removeprefix("Fused"), max(case.row.elements, 1)
-    if op in _CONTRACTIONS:
-        return _products(case, op, rows[:2], made) if len(rows) >= 2 else 0
-    is_whole = op in ("Sum", "Mean", "L2Loss", "Prod", "AddN", "Cumsum", "BiasAddGrad")
-    return min(rows[0].elements // made, 1 << 20) if is_whole and len(rows) == 1 else 0
+    made = max(case.row.elements, 1)
+    if case.op.kind in _CONTRACTIONS:
+        return _products(case, rows[:2], made) if len(rows) >= 2 else 0
+    return min(rows[0].elements // made, 1 << 20) if case.op.kind in _WHOLE and len(rows) == 1 else 0
 
 
-def _products(case: Case, op: str, rows: list[Row], made: int) -> int:
-    if op in _MATRICES:  # a (m, k) by b (k, n), whichever of them is turned
+def _products(case: Case, rows: list[Row], made: int) -> int:
+    kind = FUSED.get(case.op.kind, case.op.kind)
+    if kind == Kind.MATMUL:  # a (m, k) by b (k, n), whichever of them is turned
         return round((rows[0].elements * rows[1].elements / made / math.prod(case.dims(case.row)[:-2])) ** 0.5)
     second = case.dims(rows[1])
-    if op == "Einsum":
+    if kind == Kind.EINSUM:
         inputs, _, output = str(json.loads(case.attributes).get("equation", "")).partition("->")
-        sizes = [
-            pair
-            for row, term in zip(rows, inputs.split(","), strict=False)
-            for pair in zip(term, case.dims(row), strict=False)
-        ]
-        return math.prod({name: size for name, size in sizes if name not in output}.values()) if output else 0
-    if op == "DepthwiseConv2dNative":
+        terms = zip(inputs.split(","), rows, strict=False)
+        sizes = {name: size for term, row in terms for name, size in zip(term, case.dims(row), strict=False)}
+        return math.prod(size for name, size in sizes.items() if name not in output) if output else 0
+    if kind == Kind.DEPTHWISE_CONVOLVE:
         return math.prod(second[:2])
     return rows[1].elements // second[-1] if second else 0

@@ -1,4 +1,4 @@
-"""Ways to repair an op in, the first that works on its recorded inputs out: forward and gradient were executed."""
+"""Proposes the first of several ways to repair an op that works on its recorded inputs, forward and gradient."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from dataclasses import dataclass
 
 from tdbg.model import DType, Frame
 from tdbg.query.causes import Fix
+from tdbg.query.fixes.finders import call, division
 from tdbg.query.fixes.formulas import Formula
-from tdbg.query.fixes.rewrite import Finder, Target, call, division, rewrite
+from tdbg.query.fixes.rewrite import Target, rewrite
+from tdbg.query.fixes.statement import Finder, statement_of
 from tdbg.query.fixes.trial import RECORDED, Samples, Trial, attempt, is_good
 from tdbg.query.trace.program import Op
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
-_CALLED: dict[str, Finder] = {
-    name: call(name.lower()) for name in ("Log", "Log1p", "Exp", "Expm1", "Sqrt", "Rsqrt", "Reciprocal")
-} | dict.fromkeys(("RealDiv", "Div"), division)
+_CALLED: dict[Kind, Finder] = {Kind.DIVIDE: division} | {
+    kind: call(kind) for kind in (Kind.LOG, Kind.LOG1P, Kind.EXP, Kind.EXPM1, Kind.SQRT, Kind.RSQRT, Kind.RECIPROCAL)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +64,21 @@ def propose(before: Formula, samples: Samples | None, *proposals: Proposal) -> F
 
 
 def code(case: Case, find: Finder, template: str) -> str:
-    """The user's statement with one expression replaced; "" where that cannot be done without guessing."""
-    if not case.is_written_by_user or case.frame is None:
+    """The user's statement with one expression replaced; "" where that cannot be done without guessing, or said in
+    the dialect of its framework."""
+    if not template or not case.is_written_by_user or case.frame is None:
         return ""
-    known = case.program.definitions(case.frame)
-    return rewrite(case.statement, find, template, case.library, known, _target(case, case.frame))
+    return rewrite(statement_of(case), find, template, _target(case, case.frame))
 
 
 def _target(case: Case, frame: Frame) -> Target | None:
     """Which call of the statement made the op, where there are several: Python calls them in the order of their ops."""
     op = case.forward if case.is_backward and case.forward is not None else case.op
-    called, program = _CALLED.get(op.type), case.program
+    called, program = _CALLED.get(op.kind), case.program
     if called is None:
         return None
     first, last = program.statement_lines(frame)
-    alike = [one for one in program.ops.values() if (one.type, one.graph, one.phase) == (op.type, op.graph, op.phase)]
+    alike = [one for one in program.ops.values() if (one.kind, one.graph, one.phase) == (op.kind, op.graph, op.phase)]
     lines = {one.number: line for one in alike if (line := program.user_frame(one)) is not None}
     numbers = [n for n, line in lines.items() if line.file == frame.file and first <= line.line <= last]
     here = _in_order([program.ops[number] for number in numbers])
@@ -105,5 +108,5 @@ def tiny(case: Case) -> str:
 
 def tiny_square(case: Case) -> str:
     """The same for what is under a root, where a square of it stands; 1/sqrt has a slope of its power -3/2."""
-    half = "1e-3" if case.op.type.startswith("Rsqrt") else "1e-4"
+    half = "1e-3" if case.op.kind in (Kind.RSQRT, Kind.RSQRT_GRADIENT) else "1e-4"
     return {DType.FLOAT16: half, DType.FLOAT64: "1e-24"}.get(case.dtype, "1e-12")

@@ -8,20 +8,21 @@ from tdbg.query.causes import Cause, Fix, rule, slope_rule
 from tdbg.query.causes.proposals import Proposal, code, propose
 from tdbg.query.causes.wording import at_element, number
 from tdbg.query.fixes import formulas as f
-from tdbg.query.fixes import rewrite as r
+from tdbg.query.fixes.finders import argument_of, second_argument_of
 from tdbg.query.fixes.trial import Samples, samples_of
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 _ORIGIN = Samples((np.zeros(1, np.float32), np.zeros(1, np.float32)), "the point (0, 0)")
 
-# Op type: formula, names, the domain, and bounds within which value and slope are finite.
-_KNOWN: dict[str, tuple[f.Formula, tuple[str, ...], tuple[float, float], tuple[str, str]]] = {
-    "Acos": (f.acos, ("acos", "arccos"), (-1.0, 1.0), ("-0.999999", "0.999999")),
-    "Asin": (f.asin, ("asin", "arcsin"), (-1.0, 1.0), ("-0.999999", "0.999999")),
-    "Atanh": (f.atanh, ("atanh", "arctanh"), (-1.0, 1.0), ("-0.999999", "0.999999")),
-    "Erfinv": (f.erfinv, ("erfinv",), (-1.0, 1.0), ("-0.999999", "0.999999")),
-    "Ndtri": (f.ndtri, ("ndtri",), (0.0, 1.0), ("1e-6", "0.999999")),
-    "Acosh": (f.acosh, ("acosh", "arccosh"), (1.0, float("inf")), ("1.000001", "3e38")),
+# Kind: formula, the domain, and bounds within which value and slope are finite.
+_KNOWN: dict[Kind, tuple[f.Formula, tuple[float, float], tuple[str, str]]] = {
+    Kind.ACOS: (f.acos, (-1.0, 1.0), ("-0.999999", "0.999999")),
+    Kind.ASIN: (f.asin, (-1.0, 1.0), ("-0.999999", "0.999999")),
+    Kind.ATANH: (f.atanh, (-1.0, 1.0), ("-0.999999", "0.999999")),
+    Kind.ERFINV: (f.erfinv, (-1.0, 1.0), ("-0.999999", "0.999999")),
+    Kind.NDTRI: (f.ndtri, (0.0, 1.0), ("1e-6", "0.999999")),
+    Kind.ACOSH: (f.acosh, (1.0, float("inf")), ("1.000001", "3e38")),
 }
 
 
@@ -30,7 +31,7 @@ def outside_domain(case: Case) -> Cause | None:
     return _explain(case, case, "")
 
 
-@slope_rule("Atan2")
+@slope_rule(Kind.ATAN2)
 def angle_of_nothing(case: Case) -> Cause | None:
     below = case.input(1)
     if below is None or not below.zero:
@@ -40,9 +41,10 @@ def angle_of_nothing(case: Case) -> Cause | None:
 
 
 def _off_origin(case: Case) -> Fix | None:
-    template = "{2}({0}, {tf}.where(({0} == 0) & ({1} == 0), {tf}.ones_like({1}), {1}))"
-    changed = code(case, r.call_of_two("atan2"), template)
-    text = "keep (0, 0) away from atan2: tf.where on its second input gives the angle 0 there"
+    write, where = case.dialect.write, case.dialect.says("where")
+    template = write("where", "({0} == 0) & ({1} == 0)", write("ones_like", "{1}"), "{1}")
+    changed = code(case, second_argument_of(Kind.ATAN2), template)
+    text = f"keep (0, 0) away from atan2: {where} on its second input gives the angle 0 there"
     return propose(f.atan2, _ORIGIN, Proposal(text, f.atan2_off_origin, changed))
 
 
@@ -53,23 +55,23 @@ def slope_at_edge(case: Case) -> Cause | None:
 
 
 def _explain(case: Case, at: Case, what: str) -> Cause | None:
-    x = at.input(0)
-    formula, names, (low, high), (inner_low, inner_high) = _KNOWN[at.op.type]
+    x, name = at.input(0), at.op.kind.value
+    formula, (low, high), (inner_low, inner_high) = _KNOWN[at.op.kind]
     if x is None or x.min is None or x.max is None or low < x.min <= x.max < high:
         return None
     worst = x.max if x.max >= high else x.min
     domain = f"[{low:g}, {high:g}]" if high != float("inf") else f"{low:g} and above"
     if worst in (low, high):
-        text = f"{what}{names[0]}({number(worst)}) is infinite: that is the end of its domain, {domain}"
+        text = f"{what}{name}({number(worst)}) is infinite: that is the end of its domain, {domain}"
     else:
-        text = f"{names[0]}({worst:.9g}) is outside its domain, {domain}"
+        text = f"{name}({worst:.9g}) is outside its domain, {domain}"
         if abs(worst) < 1.001:
             text += "; rounding carried it past the end"
-    template = f"{{2}}({{tf}}.clip_by_value({{0}}, {inner_low}, {inner_high}))"
+    template = case.dialect.write("clip", "{0}", inner_low, inner_high)
     if high == float("inf"):
-        template = f"{{2}}({{tf}}.maximum({{0}}, {inner_low}))"
-    changed = code(case, r.call(*names), template)
+        template = case.dialect.write("maximum", "{0}", inner_low)
+    changed = code(case, argument_of(at.op.kind), template)
     words = f"keep its input a little inside: between {inner_low} and {inner_high}"
     after = f.then(f.clip(float(inner_low), float(inner_high)), formula)
     fix = propose(formula, samples_of(at, 0), Proposal(words, after, changed))
-    return Cause("trig_domain", text, at_element(case, f"{names[0]}({{0}})") if at is case else (), fix)
+    return Cause("trig_domain", text, at_element(case, f"{name}({{0}})") if at is case else (), fix)

@@ -1,4 +1,4 @@
-"""A case in, sentences of evidence out: which element, its value, and where that value came from."""
+"""Says what proves a cause: which element, its value, and where that value came from."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import itertools
 import numpy as np
 
 from tdbg.model import DType
+from tdbg.query.fixes.finders import small_terms
 from tdbg.query.fixes.rerun import in_float64
-from tdbg.query.fixes.rewrite import small_terms
+from tdbg.query.fixes.statement import statement_of
 from tdbg.query.trace.program import short_path
 from tdbg.query.verdict.case import Case
+from tdbg.vocabulary import Kind
 
 
 def share(count: int, elements: int, what: str) -> str:
@@ -48,7 +50,7 @@ def in_wide(case: Case) -> tuple[str, ...]:
     arrays = [case.input_values.get(fact.index) for fact in case.inputs]
     if not arrays or any(array is None for array in arrays):
         return ()
-    output = in_float64(case.op.type, [array for array in arrays if array is not None])
+    output = in_float64(case.op.kind, [array for array in arrays if array is not None])
     if output is None or output.dtype.kind != "f" or output.size == 0:
         return ()
     if not np.isfinite(output).all():
@@ -61,16 +63,15 @@ def in_wide(case: Case) -> tuple[str, ...]:
 def lost_beside_one(case: Case, index: int = 0) -> str:
     """The sentence on an epsilon that is added where 1 is, and that the type cannot hold beside it; "" without one.
 
-    It is looked for in the statements of the ops that made an input. Grappler may have moved it there: it turns
-    ``(1 - p) + eps`` into ``(1 + eps) - p``.
+    It is looked for in the statements of the ops that made an input. A framework's optimizer may have moved it there:
+    TensorFlow's turns ``(1 - p) + eps`` into ``(1 + eps) - p``.
     """
     rounded = _AS.get(case.dtype)
     if rounded is None:
         return ""
-    places = [case, *itertools.takewhile(lambda made: made.op.type in _NEXT_TO_ONE, case.chain(index, 5))]
+    places = [case, *itertools.takewhile(lambda made: made.op.kind in _NEXT_TO_ONE, case.chain(index, 5))]
     for place in places:
-        known = place.program.definitions(place.frame) if place.frame else {}
-        for epsilon in small_terms(place.statement, known):
+        for epsilon in small_terms(statement_of(place)):
             if rounded(1.0 + epsilon) == 1.0 and rounded(1.0 - epsilon) == 1.0:
                 least = float(np.spacing(rounded(1.0)))
                 return (
@@ -81,4 +82,4 @@ def lost_beside_one(case: Case, index: int = 0) -> str:
 
 
 _AS: dict[DType, type[np.floating]] = {DType.FLOAT16: np.float16, DType.FLOAT32: np.float32, DType.FLOAT64: np.float64}
-_NEXT_TO_ONE = ("Sub", "AddV2", "Add", "ClipByValue", "Minimum", "Maximum", "Neg")
+_NEXT_TO_ONE = (Kind.SUBTRACT, Kind.ADD, Kind.CLIP, Kind.MINIMUM, Kind.MAXIMUM, Kind.NEGATE)

@@ -1,7 +1,8 @@
-"""Arrays in; the value of a small formula and its pullback (upstream gradient in, gradients of the inputs out) out.
+"""Small formulas that can be executed: each gives its value, and its pullback for the gradients.
 
-The gradients are TensorFlow's, with their products of 0 and infinity: the gradient of a clipped log is 0 · 1/0 = NaN.
-Where TensorFlow guards a gradient (square roots with an upstream gradient of 0, divide_no_nan, xlogy) so does this.
+A pullback takes the upstream gradient and gives those of the inputs. The gradients are TensorFlow's, with their
+products of 0 and infinity: the gradient of a clipped log is 0 · 1/0 = NaN. Where TensorFlow guards a gradient (square
+roots with an upstream gradient of 0, divide_no_nan, xlogy) so does this.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ log_sigmoid = _unary(lambda x: -np.logaddexp(-x, in_type(x, 0)), lambda x, y: _s
 
 
 def at_least(bound: float) -> Formula:
-    """``tf.maximum(x, bound)``: no gradient below the bound."""
+    """``maximum(x, bound)``: no gradient below the bound."""
     return _unary(lambda x: np.maximum(x, in_type(x, bound)), lambda x, y: (x >= in_type(x, bound)).astype(x.dtype))
 
 
@@ -117,7 +118,7 @@ def plus(epsilon: float) -> Formula:
 
 
 def where(chosen: Callable[[Array], Array], inner: Formula, other: float = 0.0) -> Formula:
-    """``tf.where(chosen(x), inner(x), other)``: the gradient of what is not chosen is 0, times the slope of inner."""
+    """``where(chosen(x), inner(x), other)``: the gradient of what is not chosen is 0, times the slope of inner."""
 
     def run(x: Array) -> tuple[Array, Pullback]:
         mask = chosen(x)
@@ -159,7 +160,7 @@ def divide_no_nan(a: Array, b: Array) -> tuple[Array, Pullback]:
 
 
 def second_at_least(formula: Formula, bound: float) -> Formula:
-    """The formula of ``a`` and ``tf.maximum(b, bound)``."""
+    """The formula of ``a`` and ``maximum(b, bound)``."""
 
     def run(a: Array, b: Array) -> tuple[Array, Pullback]:
         bounded, back = at_least(bound)(b)
@@ -170,7 +171,7 @@ def second_at_least(formula: Formula, bound: float) -> Formula:
 
 
 def divide_at_least(epsilon: float) -> Formula:
-    """``a / tf.maximum(b, epsilon)``"""
+    """``a / maximum(b, epsilon)``"""
     return second_at_least(divide, epsilon)
 
 
@@ -202,7 +203,7 @@ def x_log_x(x: Array) -> tuple[Array, Pullback]:
 
 
 def xlogx(x: Array) -> tuple[Array, Pullback]:
-    """``tf.math.xlogy(x, x)``"""
+    """``xlogy(x, x)``"""
     y, back = xlogy(x, x)
     return y, lambda g: (sum(back(g)),)  # type: ignore[return-value]
 

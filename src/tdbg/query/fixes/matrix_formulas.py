@@ -1,6 +1,6 @@
-"""Matrices in; what linear algebra makes of them, with its pullback, out; a matrix that has no answer gives NaN.
+"""Formulas of linear algebra, with their pullbacks; a matrix that has no answer gives NaN.
 
-All work on the last two axes, as TensorFlow's ops do.
+All work on the last two axes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An op type and its recorded inputs in, its output computed in float64 out.
+"""Computes ops again, in float64, on the inputs that were recorded.
 
 What is finite there went beyond the range or the precision of its type; what is bad there too is outside the domain of
 the op, and no wider type helps.
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+
+from tdbg.vocabulary import Kind
 
 
 def _softmax(x: np.ndarray) -> np.ndarray:
@@ -27,63 +29,59 @@ def _over(reduce: Callable) -> Callable:
     return along
 
 
-_OPS: dict[str, Callable[..., np.ndarray]] = {
-    "Log": np.log,
-    "Log1p": np.log1p,
-    "Exp": np.exp,
-    "Expm1": np.expm1,
-    "Sqrt": np.sqrt,
-    "Rsqrt": lambda x: 1.0 / np.sqrt(x),
-    "Reciprocal": np.reciprocal,
-    "Inv": np.reciprocal,
-    "Square": np.square,
-    "SquaredDifference": lambda a, b: np.square(a - b),
-    "Mul": np.multiply,
-    "AddV2": np.add,
-    "Add": np.add,
-    "Sub": np.subtract,
-    "RealDiv": np.divide,
-    "Div": np.divide,
-    "Pow": np.power,
-    "FloorMod": np.mod,
-    "Acos": np.arccos,
-    "Asin": np.arcsin,
-    "Acosh": np.arccosh,
-    "Atanh": np.arctanh,
-    "Sinh": np.sinh,
-    "Cosh": np.cosh,
-    "Softplus": lambda x: np.logaddexp(x, 0.0),
-    "Softmax": _softmax,
-    "Sum": _over(np.sum),
-    "Mean": _over(np.mean),
-    "Prod": _over(np.prod),
-    "L2Loss": lambda x: np.sum(np.square(x)) / 2,
-    "MatMul": np.matmul,
-    "SqrtGrad": lambda y, g: 0.5 * g / y,
-    "RsqrtGrad": lambda y, g: -0.5 * g * y**3,
-    "Cast": lambda x: x,
-    "Neg": np.negative,
-    "Abs": np.abs,
-    "Relu": lambda x: np.maximum(x, 0.0),
-    "Relu6": lambda x: np.clip(x, 0.0, 6.0),
-    "Elu": _elu,
-    "Sigmoid": lambda x: 1.0 / (1.0 + np.exp(-x)),
-    "Tanh": np.tanh,
-    "Sin": np.sin,
-    "Cos": np.cos,
-    "Tan": np.tan,
-    "Atan": np.arctan,
-    "Asinh": np.arcsinh,
-    "Floor": np.floor,
-    "Ceil": np.ceil,
-    "Rint": np.rint,
-    "Round": np.rint,
+_OPS: dict[Kind, Callable[..., np.ndarray]] = {
+    Kind.LOG: np.log,
+    Kind.LOG1P: np.log1p,
+    Kind.EXP: np.exp,
+    Kind.EXPM1: np.expm1,
+    Kind.SQRT: np.sqrt,
+    Kind.RSQRT: lambda x: 1.0 / np.sqrt(x),
+    Kind.RECIPROCAL: np.reciprocal,
+    Kind.SQUARE: np.square,
+    Kind.SQUARED_DIFFERENCE: lambda a, b: np.square(a - b),
+    Kind.MULTIPLY: np.multiply,
+    Kind.ADD: np.add,
+    Kind.SUBTRACT: np.subtract,
+    Kind.DIVIDE: np.divide,
+    Kind.POWER: np.power,
+    Kind.MODULO: np.mod,
+    Kind.ACOS: np.arccos,
+    Kind.ASIN: np.arcsin,
+    Kind.ACOSH: np.arccosh,
+    Kind.ATANH: np.arctanh,
+    Kind.SINH: np.sinh,
+    Kind.COSH: np.cosh,
+    Kind.SOFTPLUS: lambda x: np.logaddexp(x, 0.0),
+    Kind.SOFTMAX: _softmax,
+    Kind.SUM: _over(np.sum),
+    Kind.MEAN: _over(np.mean),
+    Kind.PRODUCT: _over(np.prod),
+    Kind.HALF_SQUARES: lambda x: np.sum(np.square(x)) / 2,
+    Kind.MATMUL: np.matmul,
+    Kind.SQRT_GRADIENT: lambda y, g: 0.5 * g / y,
+    Kind.RSQRT_GRADIENT: lambda y, g: -0.5 * g * y**3,
+    Kind.CAST: lambda x: x,
+    Kind.NEGATE: np.negative,
+    Kind.ABS: np.abs,
+    Kind.RELU: lambda x: np.maximum(x, 0.0),
+    Kind.RELU6: lambda x: np.clip(x, 0.0, 6.0),
+    Kind.ELU: _elu,
+    Kind.SIGMOID: lambda x: 1.0 / (1.0 + np.exp(-x)),
+    Kind.TANH: np.tanh,
+    Kind.SIN: np.sin,
+    Kind.COS: np.cos,
+    Kind.TAN: np.tan,
+    Kind.ATAN: np.arctan,
+    Kind.ASINH: np.arcsinh,
+    Kind.FLOOR: np.floor,
+    Kind.CEIL: np.ceil,
+    Kind.ROUND: np.rint,
 }
 
 
-def in_float64(op_type: str, inputs: list[np.ndarray]) -> np.ndarray | None:
-    """The op's output in float64; None for an op type, or inputs, that this cannot compute."""
-    compute = _OPS.get(op_type)
+def in_float64(kind: Kind, inputs: list[np.ndarray]) -> np.ndarray | None:
+    """The op's output in float64; None for a kind of op, or inputs, that this cannot compute."""
+    compute = _OPS.get(kind)
     if compute is None or not inputs:
         return None
     wide = [x.astype(np.float64) if x.dtype.kind not in "iub" else x for x in inputs]
@@ -92,11 +90,3 @@ def in_float64(op_type: str, inputs: list[np.ndarray]) -> np.ndarray | None:
             return np.asarray(compute(*wide))
     except (ValueError, TypeError, ArithmeticError):
         return None
-
-
-def is_range(op_type: str, inputs: list[np.ndarray]) -> bool | None:
-    """Whether float64 gives only finite values where the recorded type did not; None when it cannot be told."""
-    output = in_float64(op_type, inputs)
-    if output is None or output.dtype.kind != "f":
-        return None
-    return bool(np.isfinite(output).all())

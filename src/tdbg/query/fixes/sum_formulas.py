@@ -1,4 +1,4 @@
-"""Arrays in; sums and products of them, in their own type or a wider one, with the pullback, out.
+"""Formulas of sums and products, in the type of their arrays or a wider one, with their pullbacks.
 
 As in ``formulas``: value first, then the function that takes an upstream gradient to those of the inputs.
 """
@@ -15,7 +15,7 @@ def total(x: Array) -> tuple[Array, Pullback]:
 
 
 def mean(x: Array) -> tuple[Array, Pullback]:
-    """As TensorFlow computes it: the sum in the type of the array, then divided; 0/0 of no elements."""
+    """As frameworks compute it: the sum in the type of the array, then divided; 0/0 of no elements."""
     count = in_type(x, x.size)
     return np.asarray(x.sum() / count), lambda g: (g / count * np.ones_like(x),)
 
@@ -27,13 +27,13 @@ def mean_or_zero(x: Array) -> tuple[Array, Pullback]:
 
 
 def multiplied(x: Array) -> tuple[Array, Pullback]:
-    """``tf.reduce_prod``"""
+    """The product of all elements."""
     y = np.asarray(x.prod())
     return y, lambda g: (g * y / x,)
 
 
 def half_of_squares(x: Array) -> tuple[Array, Pullback]:
-    """``tf.nn.l2_loss``"""
+    """``sum(x * x) / 2``"""
     return np.asarray((x * x).sum() / in_type(x, 2)), lambda g: (g * x,)
 
 
@@ -59,7 +59,7 @@ def dot(a: Array, b: Array) -> tuple[Array, Pullback]:
 
 
 def cast(dtype: type, largest: float | None = None) -> Formula:
-    """``tf.cast``; ``largest`` where numpy has no such type, and only its range is kept."""
+    """To another type; ``largest`` where numpy has no such type, and only its range is kept."""
 
     def run(x: Array) -> tuple[Array, Pullback]:
         y: Array = x.astype(dtype)

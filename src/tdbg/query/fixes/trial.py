@@ -1,4 +1,4 @@
-"""A formula, its replacement and recorded inputs in; what both gave, forward and gradient, out.
+"""Executes a formula and its replacement on recorded inputs, and tells what both gave, forward and gradient.
 
 A replacement that still gives a bad value or a bad gradient is no fix: it gets no trial, and so it is never proposed.
 Where the inputs themselves were not kept, a witness is made of the recorded minimum, maximum and zeros, and said so.

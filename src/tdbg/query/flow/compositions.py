@@ -1,8 +1,8 @@
-"""A case of an op that the runtime made of several in; the case of the one among them that made the bad value out.
+"""Finds, of the ops that a framework's runtime computes as one, the one that made the bad value.
 
-TensorFlow's Grappler turns a chain such as ``sqrt(log(x))`` into one op. Its input was kept, so the chain is computed
-again, op by op. Of a product, a sum and an activation it makes one op as well: there the numbers of what went in tell
-which of them can have overflowed.
+A chain such as ``sqrt(log(x))`` may become one op. Its input was kept, so the chain is computed again, op by op. A
+product, a sum and an activation may become one as well: there the numbers of what went in tell which of them can have
+overflowed.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ import numpy as np
 
 from tdbg.model import DType
 from tdbg.query.fixes.rerun import in_float64
-from tdbg.query.trace.program import PARTS, Op
+from tdbg.query.trace.fused import Fused, fused_in
+from tdbg.query.trace.program import Op
 from tdbg.query.trace.rows import Row
 from tdbg.query.verdict.case import Case
 from tdbg.query.verdict.input_facts import InputFact
-from tdbg.store.plain_files import json_object
+from tdbg.vocabulary import Kind
 
-_ACTIVATIONS = "Relu Relu6 LeakyRelu Elu Selu Tanh Sigmoid Identity Gelu".split()  # good inputs give good outputs
-_SUMS = ("BiasAdd", "Add", "AddV2", "Sub")
+_ACTIVATIONS = (  # good inputs give good outputs
+    Kind.RELU, Kind.RELU6, Kind.LEAKY_RELU, Kind.ELU, Kind.SELU, Kind.GELU, Kind.TANH, Kind.SIGMOID, Kind.IDENTITY,
+)  # fmt: skip
+_SUMS = (Kind.ADD_BIAS, Kind.ADD, Kind.SUBTRACT)
 
 
 def unfold(case: Case) -> Case:
     """The case itself, where the op is what the program wrote, or nothing is known of its parts."""
-    if case.op.type == "_UnaryOpsComposition":
+    if case.op.kind == Kind.COMPOSITION:
         return _in_chain(case)
     return _in_fused(case) if case.op.number in case.program.fused else case
 
@@ -37,7 +40,7 @@ def _in_chain(case: Case) -> Case:
         return case
     maker = given.op
     for op in reversed(_parts(case)):
-        output = in_float64(op.type, [value])
+        output = in_float64(op.kind, [value])
         if output is None:
             return case
         with np.errstate(all="ignore"):
@@ -52,28 +55,25 @@ def _in_chain(case: Case) -> Case:
 def _in_fused(case: Case) -> Case:
     """The innermost op (a product, a normalisation), unless its inputs are too small for it to be bad: then the sum
     behind it."""
-    if '"_computed_by": "Const"' in case.attributes:  # nothing is known of what was inside
+    if _fused(case).is_constant(case.op.framework):
         return case
-    parts = [op for op in _parts(case) if op.type not in _ACTIVATIONS]
-    sums = [op for op in parts if op.type in _SUMS]
-    inner = next((op for op in reversed(parts) if op.type not in _SUMS), None)
+    parts = [op for op in _parts(case) if op.kind not in _ACTIVATIONS]
+    sums = [op for op in parts if op.kind in _SUMS]
+    inner = next((op for op in reversed(parts) if op.kind not in _SUMS), None)
     if inner is None:
         return case
     found = _Part(case, inner)
     return _Part(case, sums[0]) if sums and found.is_certainly_finite else found
 
 
-def _attributes(case: Case) -> dict[str, object]:
-    try:
-        return json_object(case.attributes)
-    except ValueError:
-        return {}
+def _fused(case: Case) -> Fused:
+    return fused_in(case.attributes)
 
 
 def _parts(case: Case) -> list[Op]:
     """The last that was computed first; none when one of them is not known."""
     ops = {op.name: op for op in case.program.ops.values() if op.graph == case.op.graph}
-    names = [name for name, _ in PARTS.findall(str(_attributes(case).get("_stands_for", "")))]
+    names = [part.name for part in _fused(case).parts]
     found = [ops[name] for name in names if name in ops]
     return found if len(found) == len(names) else []
 
@@ -122,10 +122,9 @@ class _Part(Case):
     @property
     def _kept(self) -> dict[int, Row]:
         """What was kept beside the output of the whole, by the number of this op's input."""
-        readers = str(_attributes(self._whole).get("_given_to", "")).split(", ")
-        pairs = [reader.rpartition(":") for reader in readers]
         found = self._whole._evidence
-        return {int(at): found[n] for n, (name, _, at) in enumerate(pairs) if n in found and name == self.op.name}
+        given = _fused(self._whole).given_to.items()
+        return {at: found[number] for (name, at), number in given if number in found and name == self.op.name}
 
     @property
     def is_certainly_finite(self) -> bool:

@@ -1,14 +1,15 @@
-"""The bad rows of one process in; which op read each and gave good values, and whether that made it any better, out."""
+"""Finds the op behind which bad values were gone, and tells whether that made them any better."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from tdbg.op_types import HEAL, ONLY_MOVE, SPARE_NAN, takes_values
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Row, Rows
-from tdbg.query.verdict.bad_rows import eager_readers
+from tdbg.vocabulary import HEAL, ONLY_MOVE, SPARE_NAN, takes_values
+
+_MOST_TENSORS = 400  # of eager code whose readers are looked for
 
 
 class Healing:
@@ -26,7 +27,7 @@ class Healing:
         return next((reader for reader in readers if (reader.number, row.execution) in self._ran), None)
 
     def is_swallowed(self, row: Row, children: Mapping[int, Sequence[Row]]) -> bool:
-        """Whether NaN, of a variable, went on until an ArgMax, a comparison or a ReLU behind which nothing is to be
+        """Whether NaN, of a variable, went on until an argmax, a comparison or a ReLU behind which nothing is to be
         seen of it. A program that asks for NaN, chooses, or takes other elements means it to be there."""
         if row.nan == 0 or self._program.ops[row.op].graph < 0:
             return False
@@ -50,42 +51,31 @@ class Healing:
     def _spared(self) -> set[int]:
         """Ops whose NaN the program asks for, or leaves out."""
         asking = SPARE_NAN | ONLY_MOVE
-        return {number for number, ops in self._nearest.items() if any(one.type in asking for one in ops)}
+        return {number for number, ops in self._nearest.items() if any(one.kind in asking for one in ops)}
 
     @cached_property
     def _nearest(self) -> dict[int, list[Op]]:
         """The ops that read one, up to the first on each way whose values are recorded."""
-        found: dict[int, list[Op]] = {}
-        for number in {row.op for row in self._known}:
-            seen, waiting, nearest = {number}, [number], []
-            while waiting:
-                for reader in self._program.readers.get(waiting.pop(), ()):
-                    if reader.number in seen:
-                        continue
-                    seen.add(reader.number)
-                    if takes_values(reader.type):
-                        nearest.append(reader)
-                        waiting += [] if reader.observed else [reader.number]
-            found[number] = nearest
-        return found
+        return {number: self._readers_of(number) for number in {row.op for row in self._known}}
+
+    def _readers_of(self, number: int) -> list[Op]:
+        readers = self._program.graph.readers_beyond(
+            number, lambda reader: takes_values(reader.kind) and not reader.observed
+        )
+        return [reader for reader in readers if takes_values(reader.kind)]
 
     @cached_property
     def _eager(self) -> dict[int, Op]:
         """Eager tensors with an infinity, and an eager op that took each and can make a number of it."""
         tensors = [row.tensor for row in self._known if row.tensor >= 0 and row.nan == 0]
-        readers = eager_readers(self._rows, self._program, self._process, tensors)
-        return {tensor: op for tensor, op in readers if op.type in HEAL}
+        taken = self._rows.calls(self._process).taken_by_ops(tensors[:_MOST_TENSORS])
+        ops = self._program.ops
+        return {tensor: ops[number] for tensor, number in taken if number in ops and ops[number].kind in HEAL}
 
     @cached_property
     def _ran(self) -> set[tuple[int, int]]:
         """(op, execution) of the readers of bad values that ran, for a program may have been stopped before them, and
         did not give bad values themselves."""
-        readers = ", ".join({str(reader.number) for readers in self._readers.values() for reader in readers})
-        executions = ", ".join({str(row.execution) for row in self._known})
-        if not readers:
-            return set()
-        found = self._rows.query(
-            f"SELECT DISTINCT op, execution FROM tensors WHERE process = {self._process} AND op IN ({readers}) "
-            f"AND execution IN ({executions})"
-        )
-        return set(found) - {(row.op, row.execution) for row in self._known}
+        readers = {reader.number for readers in self._readers.values() for reader in readers}
+        ran = self._rows.ran(self._process, readers, {row.execution for row in self._known})
+        return ran - {(row.op, row.execution) for row in self._known}

@@ -1,4 +1,4 @@
-"""The ops that TensorFlow 1's loops are made of in; how the iteration of what was read relates to the reader's out.
+"""Tells how the iteration of what an op read relates to the op's own, in loops that are made of ops.
 
 A loop's variable is a Merge of what entered and what the iteration before handed on. Gradients of loops read what the
 forward loop put on a stack, in the opposite order.
@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from tdbg.op_types import data_inputs
 from tdbg.query.trace.program import Op
 from tdbg.query.trace.rows import Row
-
-_POPS = ("StackPop", "TensorListPopBack")
+from tdbg.vocabulary import Kind, data_inputs
 
 
 class Way(IntEnum):
@@ -27,18 +25,18 @@ class Way(IntEnum):
 
 def follow(way: Way, op: Op, maker: Op | None) -> Way:
     """One step further back: through ``op`` to ``maker``, one of those that it reads."""
-    if op.type == "Merge" and way == Way.SAME and maker is not None and maker.type == "Enter":
+    if op.kind == Kind.MERGE and way == Way.SAME and maker is not None and maker.kind == Kind.LOOP_ENTER:
         return Way.FIRST
-    if op.type == "NextIteration":
+    if op.kind == Kind.LOOP_NEXT:
         return Way.BEFORE if way == Way.SAME else way
-    if op.type in ("Enter", "Exit"):
+    if op.kind in (Kind.LOOP_ENTER, Kind.LOOP_EXIT):
         return way if way == Way.FIRST else Way.ELSEWHERE
     return way
 
 
 def carried(op: Op) -> tuple[tuple[int, int], ...]:
     """The inputs whose value an op can hand on: of a Switch not the one that says where to."""
-    return tuple(one for _, one in data_inputs(op.type, op.inputs))
+    return tuple(one for _, one in data_inputs(op.kind, op.inputs))
 
 
 def seen(rows: Sequence[Row], way: Way, row: Row) -> Row | None:
@@ -52,7 +50,7 @@ def seen(rows: Sequence[Row], way: Way, row: Row) -> Row | None:
 
 
 def is_pop(op: Op) -> bool:
-    return op.type.startswith(_POPS)
+    return op.kind == Kind.POP
 
 
 def popped(rows: Sequence[Row], row: Row) -> Row | None:

@@ -1,4 +1,4 @@
-"""An op in; the op with its inputs, outputs and consumers, each with its health, out."""
+"""Tells what is around an op: its inputs, outputs and consumers, each with its health."""
 
 from __future__ import annotations
 
@@ -14,16 +14,11 @@ _MOST = 120  # ops that are told
 
 def neighbourhood(read: SceneCache, healths: Healths, number: int, depth: int = 1) -> dict[str, Any]:
     """``nodes`` and ``edges`` reach ``depth`` ops back and on; ``inputs`` and ``outputs`` are by slot."""
-    program = read.program
-    op = program.ops.get(number)
+    op = read.program.ops.get(number)
     if op is None:
         raise TdbgError(f"there is no op {number} in this trace")
     node = read.nodes.of(number)
-    near, left_out = _near(read, number, depth)
-    outputs = max(
-        (slot for other in near for source, slot in program.ops[other].inputs if source == number), default=-1
-    )
-    outputs = max(outputs, *(slot for slot in range(16) if healths.of_output(number, slot).rows), 0)
+    near, left_out = _near(read, op, depth)
     return {
         **_about(read, healths, op),
         "device": node.device,
@@ -32,48 +27,55 @@ def neighbourhood(read: SceneCache, healths: Healths, number: int, depth: int = 
         "stack": op.stack,
         "forward": op.forward,
         "inputs": [
-            {"index": index, "slot": slot, **_known(read, healths, source)}
-            for index, (source, slot) in enumerate(op.inputs)
-            if source != number
+            {"index": index, "slot": made.slot, **_known(read, healths, made.op)}
+            for index, made in enumerate(read.neighbours.inputs(op))
+            if not made.is_given
         ],
-        "outputs": [
-            {
-                "slot": slot,
-                **healths.of_output(number, slot).as_dict(),
-                "consumers": [
-                    _about(read, healths, reader)
-                    for reader in program.readers.get(number, ())[:_MOST]
-                    if (number, slot) in reader.inputs and reader.number != number
-                ],
-            }
-            for slot in range(outputs + 1)
-        ],
+        "outputs": _outputs(read, healths, op),
         "control_inputs": [edge.node for edge in node.control_inputs[:_MOST]],
         "control_outputs": [edge.node for edge in node.control_recipients[:_MOST]],
-        "nodes": [_about(read, healths, program.ops[other]) for other in near],
+        "nodes": [_about(read, healths, read.program.ops[other]) for other in near],
         "edges": [
-            {"from": source, "slot": slot, "to": other, "index": index}
+            {"from": made.op, "slot": made.slot, "to": other, "index": index}
             for other in near
-            for index, (source, slot) in enumerate(program.ops[other].inputs)
-            if source in near and source != other
+            for index, made in enumerate(read.neighbours.inputs(read.program.ops[other]))
+            if made.op in near and not made.is_given
         ],
         "left_out": left_out,
     }
 
 
-def _near(read: SceneCache, number: int, depth: int) -> tuple[dict[int, None], int]:
-    program = read.program
-    found: dict[int, None] = {number: None}
+def _outputs(read: SceneCache, healths: Healths, op: Op) -> list[dict[str, Any]]:
+    """Each with the ops that take it; also those that nobody takes, as far as rows tell of them."""
+    ops = read.program.ops
+    taken = [(ops[reader], slot) for reader, slot in read.neighbours.recipients(op) if reader in ops]
+    last = max((slot for _, slot in taken), default=0)
+    last = max(last, *(slot for slot in range(16) if healths.of_output(op.number, slot).rows), 0)
+    return [
+        {
+            "slot": slot,
+            **healths.of_output(op.number, slot).as_dict(),
+            "consumers": [_about(read, healths, reader) for reader, at in taken if at == slot][:_MOST],
+        }
+        for slot in range(last + 1)
+    ]
+
+
+def _near(read: SceneCache, op: Op, depth: int) -> tuple[dict[int, None], int]:
+    """The ops around one, the nearest first, and how many were left out."""
+    ops = read.program.ops
+    found: dict[int, None] = {op.number: None}
     left_out = 0
     for direction in (-1, 1):
-        edge = [number]
+        edge = [op.number]
         for _ in range(depth):
             beyond: list[int] = []
             for one in edge:
                 if direction < 0:
-                    beyond += [source for source, _ in program.ops[one].inputs if source in program.ops]
+                    made = read.neighbours.inputs(ops[one])
+                    beyond += [source.op for source in made if source.op in ops and not source.is_given]
                 else:
-                    beyond += [reader.number for reader in program.readers.get(one, ())]
+                    beyond += [reader for reader, _ in read.neighbours.recipients(ops[one]) if reader in ops]
             edge = [one for one in dict.fromkeys(beyond) if one not in found]
             left_out += max(0, len(found) + len(edge) - _MOST)
             edge = edge[: max(0, _MOST - len(found))]

@@ -1,5 +1,5 @@
-"""One tensor event in; the way its value came out: each op on it with its line, back to where bad values began, or,
-of a value that is good, to what entered the program."""
+"""Tells the way that a value came: each op on it with its line, back to where bad values began, or, of a good value, to
+what entered the program."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tdbg.query.trace.rows import Row, Rows
 from tdbg.query.verdict.case import Case, InputFact
 from tdbg.query.verdict.trouble import Trouble
 from tdbg.store.reader import Trace
+from tdbg.vocabulary import Kind
 
 _LONGEST = 40
 
@@ -117,7 +118,7 @@ def _size(fact: InputFact) -> float:
 def _end_of_bad(case: Case) -> str:
     if case.row.is_input:
         return "it came into the program like this"
-    if case.op.type == "ReadVariableOp":
+    if case.op.kind == Kind.READ:
         return f"the variable {case.program.variable_of(case.op)} already held it; what wrote it was not recorded"
     facts = case.inputs
     if facts and not any(fact.row.is_bad for fact in facts):
@@ -126,10 +127,10 @@ def _end_of_bad(case: Case) -> str:
 
 
 def _end_of_good(case: Case) -> str:
-    if case.op.type == "ReadVariableOp":
+    if case.op.kind == Kind.READ:
         return f"the variable {case.program.variable_of(case.op)}"
-    if case.op.type == "Const":
+    if case.op.kind == Kind.CONSTANT:
         return "a constant of the program"
-    if case.row.is_input or case.op.type.startswith("Placeholder"):
+    if case.row.is_input or case.op.kind == Kind.ARGUMENT:
         return "came into the program"
     return "its inputs:" if case.inputs else "nothing before it was recorded"

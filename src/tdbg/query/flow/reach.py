@@ -1,4 +1,4 @@
-"""The origin of bad values in, how far they spread out: the loss, the gradients, the weights."""
+"""Finds how far bad values spread from where they began: to the loss, the gradients, the weights."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tdbg.model import Phase
 from tdbg.query.rules.losses import find_losses
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Row, Rows
+from tdbg.vocabulary import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Reach:
     is_trained: bool  # whether weights and state could be told apart
     last_step: int
     order: tuple[str, ...] = ("loss", "gradients", "weights")  # in which they went bad
+    reads: tuple[str, ...] = ()  # native types of the ops that read those variables
 
     def as_text(self) -> str:
         parts = {}
@@ -44,7 +46,8 @@ class Reach:
         return " → ".join(parts[name] for name in self.order if name in parts)
 
     def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__} | {"order": list(self.order)}
+        told = {name: getattr(self, name) for name in self.__slots__ if name != "reads"}
+        return told | {"order": list(self.order)}
 
 
 NOWHERE = Reach(1, False, 0, 0, 0, 0, 0, False, 0, ())
@@ -52,9 +55,9 @@ NOWHERE = Reach(1, False, 0, 0, 0, 0, 0, False, 0, ())
 
 def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach:
     """Counts over everything bad from the origin on, in its step and later."""
-    bad = f"seq >= {origin.seq} AND {rows.is_bad(process)}"
-    per_op = rows.query(f"SELECT op, min(step), min(elements), min(seq) FROM tensors WHERE {bad} GROUP BY op")
+    per_op = rows.bad_ops(process, origin.seq)
     variables: dict[str, int] = {}
+    types: set[str] = set()
     gradients, loss = 0, False
     losses = find_losses(rows, program, process)
     loss_ops = {op for one in losses for op in one.ops}
@@ -66,8 +69,9 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
         if op is None:
             continue
         part = None
-        if op.type == "ReadVariableOp":
+        if op.kind == Kind.READ:
             part = "weights"
+            types.add(op.type)
             name = _variable(program, number)
             variables[name] = min(step, variables.get(name, step))
         elif op.phase == Phase.BACKWARD:
@@ -93,6 +97,7 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
         bool(trained),
         max(variables.values(), default=origin.step),
         _order(firsts),
+        tuple(sorted(types)),
     )
 
 
@@ -111,7 +116,7 @@ def _trained(program: Program) -> set[str]:
     is_eager = any(program.ops[number].graph < 0 for number in differentiated if number in program.ops)
     found = set()
     for op in program.ops.values():
-        if op.type != "ReadVariableOp" or op.phase != Phase.FORWARD:
+        if op.kind != Kind.READ or op.phase != Phase.FORWARD:
             continue
         if (op.graph < 0 and is_eager) or _is_taken_by(program, op.number, differentiated):
             found.add(_variable(program, op.number))
@@ -120,19 +125,12 @@ def _trained(program: Program) -> set[str]:
 
 def _is_taken_by(program: Program, number: int, wanted: set[int]) -> bool:
     """Whether one of these ops takes the output of an op, through ops that only move it or change its type."""
-    seen, waiting = {number}, [number]
-    while waiting:
-        for reader in program.readers.get(waiting.pop(), ()):
-            if reader.number in wanted:
-                return True
-            if reader.number not in seen and (not reader.observed or reader.type == "Cast"):
-                seen.add(reader.number)
-                waiting.append(reader.number)
-    return False
+    readers = program.graph.readers_beyond(number, lambda one: not one.observed or one.kind == Kind.CAST)
+    return any(reader.number in wanted for reader in readers)
 
 
 def _is_read(program: Program, number: int) -> bool:
-    return number in program.ops and program.ops[number].type == "ReadVariableOp"
+    return number in program.ops and program.ops[number].kind == Kind.READ
 
 
 def _variable(program: Program, number: int) -> str:
@@ -140,6 +138,6 @@ def _variable(program: Program, number: int) -> str:
     all its graphs name alike, in all of them."""
     op = program.ops[number]
     holder = program.ops.get(op.inputs[0][0]) if op.inputs else None
-    if op.graph >= 0 and holder is not None and (holder.type == "VarHandleOp" or holder.number == number):
+    if op.graph >= 0 and holder is not None and (holder.kind == Kind.VARIABLE or holder.number == number):
         return holder.name  # a reference variable is its own handle
     return f"{op.graph}/{program.variable_of(op)}/{op.stack if op.graph < 0 else ''}"

@@ -1,4 +1,4 @@
-"""One tensor event in; where its value came from and where it went, as events, out."""
+"""Tells where the value of one tensor came from and where it went, as events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tdbg.query.trace.rows import Row
 from tdbg.query.verdict.case import Case
 
 _MOST = 64
-NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
 
 
 def find_row(read: SceneCache, seq: int) -> Row:
@@ -23,7 +22,7 @@ def find_row(read: SceneCache, seq: int) -> Row:
     row = read.pages.rows(found[:1].astype(np.int64)).to_pylist()[0] if len(found) else {}
     if row.get("op") not in read.program.ops:
         raise TdbgError(f"this trace has no event #{seq:,} with a known op")
-    return Row(**{name: row[name] for name in Row.__slots__})
+    return Row.of(row)
 
 
 def inputs_and_consumers(read: SceneCache, row: Row) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -37,7 +36,7 @@ def inputs_and_consumers(read: SceneCache, row: Row) -> tuple[list[dict[str, Any
             "text": fact.as_text(),
             "bad": fact.row.is_bad,
             **_about(read, fact.op),
-            **{name: getattr(fact.row, name) for name in NUMBERS},
+            **fact.row.numbers(),
         }
         for fact in case.inputs[:_MOST]
     ]

@@ -1,4 +1,4 @@
-"""Positions of tensors in; a table with their numbers, and with the names of what made them, out."""
+"""Reads a page of tensors: their numbers, and the names of what made them."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tdbg.model import DType, Flag, Phase
+from tdbg.model import NAMES, DType, Flag, Phase, is_bad
 from tdbg.query.scene.cache import SceneCache
 from tdbg.query.scene.ops import INPUT
 from tdbg.query.scene.values import Key
 
-_NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
 _LABELS = {int(kind): kind.label for kind in DType}
 
 
 def tensor_page(read: SceneCache, positions: np.ndarray) -> pa.Table:
-    """One row for each position, in their order. ``time``: in ms since the trace began; ``shape``: as JSON, empty when
-    it is not known; ``kept``: whether its elements can be read; ``flags``: bits of ``model.Flag``."""
+    """Makes a table of one row for each position, in their order. ``time`` is in ms since the trace began; ``shape`` is
+    JSON, empty when it is not known; ``kept`` tells whether the elements can be read; ``flags`` are bits of
+    ``model.Flag``."""
     rows = read.pages.rows(positions.astype(np.int64))
     ops, at = read.ops, [read.ops.at.get(op, -1) for op in rows["op"].to_pylist()]
     flags = rows["flags"].to_numpy()
@@ -39,15 +39,15 @@ def tensor_page(read: SceneCache, positions: np.ndarray) -> pa.Table:
         "dtype": pa.array([_LABELS.get(kind, "unknown") for kind in rows["dtype"].to_pylist()], pa.string()),
         "shape": pa.array([_shape(read, number) for number in rows["shape"].to_pylist()], pa.string()),
     }
-    columns |= {name: rows[name] for name in _NUMBERS} | _of_infinities(rows)
-    columns |= {"flags": rows["flags"], "bad": pa.array((flags & int(Flag.BAD)) != 0)}
+    columns |= {name: rows[name] for name in NAMES} | _of_infinities(rows)
+    columns |= {"flags": rows["flags"], "bad": pa.array(is_bad(flags))}
     columns["kept"] = pa.array(_kept(read, positions, rows, is_input & eager), pa.bool_())
     return pa.table(columns)
 
 
 def _of_infinities(rows: pa.Table) -> dict[str, pa.Array]:
-    """The extremes that are stored are those of the finite elements. Of a tensor that has none, and no NaN either, the
-    infinities themselves are shown, and no standard deviation."""
+    """Shows the extremes of tensors that have no finite element. The extremes that are stored are those of the finite
+    elements; where there is none, and no NaN either, the infinities themselves are shown, and no standard deviation."""
     names = ("elements", "neg_inf", "pos_inf", "nan")
     elements, below, above, nan = (rows[name].fill_null(-1).to_numpy() for name in names)
     is_infinite = (elements > 0) & (nan == 0) & (below + above == elements)

@@ -1,14 +1,20 @@
-"""Outputs of ops and a range of steps in; their numbers over those steps out, with as many points as are wanted."""
+"""Reads the numbers of some outputs over a range of steps, in as many points as are wanted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tdbg.model import Flag
+from tdbg.model import BAD_SQL, NUMBERS, STATISTICS, Flag
 from tdbg.query.trace.rows import Rows
 
-_COLUMNS = ("first", "last", "rows", "min", "max", "mean", "std", "zero", "elements", "nan", "inf", "bad")
+_COLUMNS = ("first", "last", "rows", *STATISTICS, "zero", "elements", "nan", "inf", "bad")
+_MERGES = {"least": "min", "greatest": "max"}
+_OVER_STEPS = ", ".join(
+    f"{_MERGES.get(one.merged, 'avg')}({one.name}) FILTER (NOT isnan({one.name}))"
+    for one in NUMBERS
+    if not one.is_count
+)
 
 
 class Output(NamedTuple):
@@ -19,7 +25,8 @@ class Output(NamedTuple):
 
 
 def as_one(ops: Sequence[int]) -> str:
-    """SQL for the number of an op; some of them, a function's that was traced again, all count as the first."""
+    """Writes SQL for the number of an op. Ops that are one, in a function that was traced again, all count as the
+    first."""
     if len(ops) < 2:
         return "op"
     return f"CASE WHEN op IN ({', '.join(str(int(op)) for op in ops)}) THEN {int(ops[0])} ELSE op END"
@@ -28,17 +35,16 @@ def as_one(ops: Sequence[int]) -> str:
 def histories(
     rows: Rows, process: int, outputs: Sequence[Output], first: int, last: int, points: int, same: Sequence[int] = ()
 ) -> dict[Output, dict[str, list[Any]]]:
-    """By output: columns, one entry for each point. ``first`` and ``last`` are the steps of a point; the extremes are
-    over them, mean and std are averages, the counts are sums, ``bad`` counts tensors.
-    The ops in ``same`` are taken as their first."""
+    """Gives for each output columns with one entry for each point. ``first`` and ``last`` are the steps of a point; the
+    extremes are over them, mean and std are averages, the counts are sums, ``bad`` counts tensors. The ops in ``same``
+    are taken as their first."""
     width = max(1, -(-(last - first + 1) // max(1, points)))
     wanted = ", ".join(str(int(op)) for op in (*(one.op for one in outputs), *same))
     found = rows.query(
         f"""SELECT {as_one(same)} AS one, slot, min(step), max(step), count(*),
-            min(min) FILTER (NOT isnan(min)), max(max) FILTER (NOT isnan(max)),
-            avg(mean) FILTER (NOT isnan(mean)), avg(std) FILTER (NOT isnan(std)),
+            {_OVER_STEPS},
             sum(zero)::BIGINT, sum(elements)::BIGINT, sum(nan)::BIGINT, sum(neg_inf + pos_inf)::BIGINT,
-            count(*) FILTER (flags & {int(Flag.BAD)} != 0)
+            count(*) FILTER ({BAD_SQL})
         FROM tensors WHERE process = {process} AND op IN ({wanted or "-1"})
             AND step BETWEEN {int(first)} AND {int(last)} AND flags & {int(Flag.EVIDENCE)} = 0
         GROUP BY one, slot, (step - {int(first)}) // {width} ORDER BY 3"""

@@ -1,24 +1,24 @@
-"""A tensor's name in; its numbers over the steps out, from all ops that have this name."""
+"""Follows a tensor's numbers over the steps, from all ops that have its name."""
 
 from __future__ import annotations
 
-from tdbg.query.over_time.series import Curve, Point, Series
+from tdbg.query.over_time.curves import Curve, Curves, Point
 from tdbg.query.scene.ops import Ops
 from tdbg.store.reader import Trace
 
 
 def find_history(trace: Trace, process: int, tensor: str) -> tuple[Curve, int]:
-    """The curve, and how many steps share one of its points; TdbgError when no op has that name."""
+    """Gives the curve, and how many steps share one of its points; TdbgError when no op has that name."""
     named = Ops(trace, process).find(tensor)
-    series = Series(trace, process)
+    over_steps = Curves(trace, process)
     slot = named.slot or 0
-    curves = series.histories([(op, slot, tensor) for op in named.ops])
+    curves = over_steps.histories([(op, slot, tensor) for op in named.ops])
     by_step: dict[int, list[Point]] = {}
     for curve in curves:
         for point in curve.points:
             by_step.setdefault(point.step, []).append(point)
     points = tuple(_together(step, by_step[step]) for step in sorted(by_step))
-    return Curve(tensor, points), series.steps_per_point
+    return Curve(tensor, points), over_steps.steps_per_point
 
 
 def _together(step: int, points: list[Point]) -> Point:

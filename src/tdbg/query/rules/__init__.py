@@ -1,8 +1,9 @@
-"""A trace in; alerts out: trouble in training that shows in the numbers long before, or without, any NaN.
+"""Finds trouble in training that shows in the numbers long before, or without, any NaN.
 
 One file per rule. A rule is a function that takes a ``Training`` and gives a ``Finding`` for each place of the program
 where it sees trouble. ``@rule(...)`` registers it with its name, why the trouble matters, what to do, and how many
-training steps it must have seen. A rule that cannot be asked is listed with the reason, never passed over.
+training steps it must have seen. A rule that cannot be asked is listed with the reason, never passed over. In what to
+do, ``{words}`` stand for what the framework of the sick op calls it (``Dialect.fill``).
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ _rules: dict[str, Rule] = {}
 
 
 def rule(name: str, *, why: str, fix: str, steps: int) -> Callable:
-    """Registers a rule; ``steps`` is the least number of training steps that it needs (0: none)."""
+    """Registers a rule that needs ``steps`` training steps at least (0: none)."""
 
     def register(find: Callable[[Training], Iterable[Finding]]) -> Callable[[Training], Iterable[Finding]]:
         _rules[name] = Rule(name, why, fix, steps, find)
@@ -150,7 +151,7 @@ def _reason_for_none(coverage: Coverage) -> str:
 
 
 def _ask(one: Rule, training: Training, skipped: dict[str, str]) -> list[Alert] | None:
-    """None when it was not."""
+    """Asks one rule; None when it could not be asked."""
     if training.problem:
         skipped.setdefault(one.name, training.problem)
         return None
@@ -170,7 +171,7 @@ def _ask(one: Rule, training: Training, skipped: dict[str, str]) -> list[Alert] 
 
 
 def _alerts(one: Rule, training: Training, findings: list[Finding]) -> list[Alert]:
-    """One for each line: layers that a library makes share the user's line that called it."""
+    """Makes one for each line: layers that a library makes share the user's line that called it."""
     places: dict[tuple, list[tuple[Finding, Frame | None]]] = {}
     for finding in findings:
         frame = finding.frame or training.frame(finding.node)
@@ -195,7 +196,7 @@ def _alerts(one: Rule, training: Training, findings: list[Finding]) -> list[Aler
                 first.text,
                 one.why,
                 tuple(evidence),
-                one.fix,
+                training.dialect(first.node).fill(one.fix),
                 training.program.line_text(frame) if frame else "",
             )
         )

@@ -9,10 +9,11 @@ import numpy as np
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Node, Series
 from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind
 
 _STEPS, _PART, _LARGE, _GROWTH = 20, 5, 50.0, 3.0
-_PRODUCTS = ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "MatMul")
-_BETWEEN = ("Mul", "RealDiv", "AddV2", "Add", "Sub", "Select", "SelectV2", "Softmax", "Maximum")
+_PRODUCTS = (Kind.MATMUL, Kind.EINSUM)
+_BETWEEN = (Kind.MULTIPLY, Kind.DIVIDE, Kind.ADD, Kind.SUBTRACT, Kind.SELECT, Kind.SOFTMAX, Kind.MAXIMUM)
 
 
 @rule(
@@ -23,7 +24,7 @@ _BETWEEN = ("Mul", "RealDiv", "AddV2", "Add", "Sub", "Select", "SelectV2", "Soft
 )
 def attention_logit_growth(training: Training) -> Iterator[Finding]:
     learned = {layer.node for layer in training.layers}
-    for softmax in training.outputs("Softmax"):
+    for softmax in training.outputs(Kind.SOFTMAX):
         product = _product(training, softmax.place.node, learned)
         logits = _scaled(training, product) if product is not None else None
         seen = training.in_training(logits) if logits is not None else None
@@ -37,11 +38,11 @@ def attention_logit_growth(training: Training) -> Iterator[Finding]:
 
 
 def _product(training: Training, node: Node, learned: set[Node], depth: int = 0) -> Node | None:
-    """Of queries and keys: behind a softmax, a mask and a scale, a product of two tensors, none of them a weight."""
+    """Finds the product of queries and keys behind a softmax, a mask and a scale: neither of the two is a weight."""
     inputs = training.flow.inputs(node)
     # A select has its values second, behind the condition.
     for place in (place for places in inputs[:2] for place in places if not place.is_given):
-        kind = training.op(place.node).type
+        kind = training.op(place.node).kind
         if kind in _PRODUCTS and place.node not in learned:
             return place.node
         if kind in _BETWEEN and depth < 6:
@@ -52,7 +53,7 @@ def _product(training: Training, node: Node, learned: set[Node], depth: int = 0)
 
 
 def _scaled(training: Training, product: Node) -> Series | None:
-    """What the softmax is given, before any mask is added; a mask's large numbers are no growth."""
+    """Takes what the softmax is given, before any mask is added; a mask's large numbers are no growth."""
     readers = [node for node, _ in training.flow.readers.get(product, ()) if node.op in training.differentiated]
-    scaled = [node for node in readers if training.op(node).type in ("Mul", "RealDiv")]
+    scaled = [node for node in readers if training.op(node).kind in (Kind.MULTIPLY, Kind.DIVIDE)]
     return training.series(scaled[0] if scaled else product)

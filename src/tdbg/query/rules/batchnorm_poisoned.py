@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
 
 from tdbg.query.rules import Finding, rule
+from tdbg.query.rules.flow import Variable
 from tdbg.query.rules.series import Node, Series
 from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind
 
 _STEPS, _BEFORE, _JUMP, _STAYS = 10, 4, 1e3, 50.0
+_BATCH_NORM = re.compile(r"batch_?norm", re.IGNORECASE)  # in the names of ops and of files
 
 
 @rule(
@@ -20,7 +24,7 @@ _STEPS, _BEFORE, _JUMP, _STAYS = 10, 4, 1e3, 50.0
     steps=_STEPS,
 )
 def batchnorm_poisoned(training: Training) -> Iterator[Finding]:
-    for variable, nodes in training.writes.items():
+    for variable, nodes in training.variables.writes.items():
         if not any(_is_batch_norm(training, node) for node in nodes):
             continue
         series = _values(training, variable, nodes)
@@ -41,19 +45,18 @@ def batchnorm_poisoned(training: Training) -> Iterator[Finding]:
 
 def _is_batch_norm(training: Training, node: Node) -> bool:
     op = training.op(node)
-    return "batch_norm" in op.name.lower() or any(
-        "batch_norm" in frame.file for frame in training.program.stack(op.stack)
-    )
+    files = (frame.file for frame in training.program.stack(op.stack))
+    return any(_BATCH_NORM.search(text) for text in (op.name, *files))
 
 
-def _values(training: Training, variable: tuple[str, int], nodes: list[Node]) -> Series | None:
-    """What the variable holds: as it was read, or as it was assigned."""
+def _values(training: Training, variable: Variable, nodes: list[Node]) -> Series | None:
+    """Tells what the variable holds: as it was assigned, else as it was read."""
     for node in nodes:
-        if training.op(node).type == "AssignVariableOp":
+        if training.op(node).kind == Kind.ASSIGN:
             inputs = training.flow.inputs(node)
             for place in inputs[1] if len(inputs) > 1 else ():
                 found = training.at(place)
                 if found is not None:
                     return training.in_training(found)
-    found = training.reads.get(variable)
+    found = training.variables.reads.get(variable)
     return training.in_training(found) if found is not None else None

@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Place
 from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind
 
 
 @rule(
     "broadcast_shape",
     why="each prediction is compared with the targets of all samples, so the model can learn only their mean",
-    fix="give both the same shape: tf.squeeze(prediction, -1), or target[:, None]",
+    fix="give both the same shape: {without_last_axis}, or target[:, None]",
     steps=0,
 )
 def broadcast_shape(training: Training) -> Iterator[Finding]:
-    for series in training.outputs("Sub", "SquaredDifference", "Mul"):
+    for series in training.outputs(Kind.SUBTRACT, Kind.SQUARED_DIFFERENCE, Kind.MULTIPLY):
         node, dims = series.place.node, training.dims(series)
         if len(dims) != 2 or dims[0] != dims[1] or dims[0] < 2 or node.op not in training.differentiated:
             continue
@@ -35,7 +36,7 @@ def broadcast_shape(training: Training) -> Iterator[Finding]:
 
 def _is_learned(training: Training, places: tuple[Place, ...]) -> bool:
     return any(
-        training.op(node).type == "ReadVariableOp"
+        training.op(node).kind == Kind.READ
         for place in places
         if not place.is_given
         for node in training.flow.ancestors(place.node)

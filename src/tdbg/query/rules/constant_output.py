@@ -9,6 +9,7 @@ import numpy as np
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Node
 from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind
 
 _STEPS, _LAST, _FEWEST_SAMPLES = 8, 5, 4
 
@@ -48,6 +49,6 @@ def constant_output(training: Training) -> Iterator[Finding]:
 
 def _with_bias(training: Training, node: Node) -> Node:
     for reader, at in training.flow.readers.get(node, ()):
-        if at == 0 and training.op(reader).type in ("BiasAdd", "AddV2", "Add"):
+        if at == 0 and training.op(reader).kind in (Kind.ADD_BIAS, Kind.ADD):
             return reader
     return node

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.sick_layers import reason_for
 from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind
 
 _STEPS, _FEWEST_ELEMENTS = 5, 8
 
@@ -18,7 +19,7 @@ _STEPS, _FEWEST_ELEMENTS = 5, 8
     steps=_STEPS,
 )
 def dead_relu(training: Training) -> Iterator[Finding]:
-    for series in training.outputs("Relu", "Relu6"):
+    for series in training.outputs(Kind.RELU, Kind.RELU6):
         seen = training.in_training(series)
         if seen is None or len(seen) < _STEPS or series.place.node.op not in training.differentiated:
             continue

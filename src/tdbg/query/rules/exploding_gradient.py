@@ -15,7 +15,7 @@ _STEPS, _LAST, _GROWTH, _HUGE = 8, 3, 1e3, 1e9
 @rule(
     "exploding_gradient",
     why="each step throws the weights further off; NaN or infinity usually comes next",
-    fix="try a smaller learning rate, tf.clip_by_global_norm (clipnorm= in Keras), normalisation or scaled targets",
+    fix="try a smaller learning rate, {gradient_clipping}, normalisation or scaled targets",
     steps=_STEPS,
 )
 def exploding_gradient(training: Training) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""A program and its sampled steps in; who reads whose output out, alike in graphs, across calls and in eager code.
+"""Tells who reads whose output, alike in graphs, across calls and in eager code.
 
 What eager ops read is taken from the last of the sampled steps.
 """
@@ -9,28 +9,28 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
-from tdbg.query.rules.series import Node, Place, Sample
+from tdbg.query.rules.sample import Sample
+from tdbg.query.rules.series import Node, Place
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Rows
+from tdbg.vocabulary import GRAPH_CALLS, Kind, Role
 
-# They hand on the very elements of input 0.
-MOVERS = frozenset(
-    """Identity IdentityN Reshape Transpose ExpandDims Squeeze StopGradient PreventGradient Snapshot CheckNumerics
-    EnsureShape DebugGradientIdentity""".split()
-)
-_CALLS = ("PartitionedCall", "If", "While", "Case")
+Variable = tuple[str, int]  # ("handle", its number), or in graphs that nobody gave it to ("op", that of its op)
+
+_NO_READERS = (Kind.CAST, Kind.CONSTANT, Kind.VARIABLE)
 
 
 class Flow:
-    """The edges between nodes; a variable is known by the number of its handle, or of the graph's argument for it."""
+    """The edges between the nodes of one process."""
 
     def __init__(self, rows: Rows, program: Program, process: int, sample: Sample) -> None:
         self._rows, self._program, self._process, self._sample = rows, program, process, sample
         self._calls: dict[int, list[int]] = {}  # graph -> what its eager call was given, in the last step
         self._eager: dict[Node, list[int]] = {}
         self._results: dict[int, tuple[int, int]] = {}  # eager tensor -> graph that gave it, number of the result
-        self._read_calls()
+        self._without_rows: dict[int, int] = defaultdict(int)  # eager op -> how many of its turns have no rows
         self._resolved: dict[tuple[Place, bool], tuple[Place, ...]] = {}
+        self._read_calls()
 
     def _read_calls(self) -> None:
         if not self._sample.windows:
@@ -57,10 +57,9 @@ class Flow:
                     self._results |= {tensor: (graphs[execution], at) for at, tensor in enumerate(outputs)}
 
     def _count_without_rows(self, op: int) -> int:
-        """Of eager ops whose outputs are not looked at, such as writes: the next free turn."""
-        self._silent = getattr(self, "_silent", defaultdict(int))
-        self._silent[op] += 1
-        return self._silent[op] - 1
+        """Gives the next free turn of an eager op whose outputs are not looked at, such as a write."""
+        self._without_rows[op] += 1
+        return self._without_rows[op] - 1
 
     # ---- who made what
 
@@ -73,7 +72,7 @@ class Flow:
         return self._program.ops[node.op]
 
     def inputs(self, node: Node, through_casts: bool = True) -> list[tuple[Place, ...]]:
-        """For each input of a node, the tensors that it can be: one, but for results of conditionals."""
+        """Tells for each input of a node which tensors it can be: one, but for results of conditionals."""
         op = self.op(node)
         if op.graph < 0:
             return [
@@ -82,7 +81,7 @@ class Flow:
         return [self.resolve(Place(Node(number, 0), slot), through_casts) for number, slot in op.inputs]
 
     def raw_input(self, node: Node, at: int) -> Place | None:
-        """What an op read, as it stands in the program."""
+        """Tells what an op read, as it stands in the program."""
         op = self.op(node)
         if op.graph >= 0:
             return Place(Node(op.inputs[at][0], 0), op.inputs[at][1]) if at < len(op.inputs) else None
@@ -90,7 +89,7 @@ class Flow:
         return self._sample.made.get(given[at], Place(node, at, True)) if at < len(given) else None
 
     def resolve(self, place: Place, through_casts: bool = True) -> tuple[Place, ...]:
-        """The tensors behind ops that only move values, calls, and arguments of functions."""
+        """Finds the tensors behind ops that only move values, calls, and arguments of functions."""
         key = (place, through_casts)
         if key not in self._resolved:
             self._resolved[key] = ()  # loops hand their results to themselves
@@ -103,8 +102,8 @@ class Flow:
             return
         if place.is_given:
             yield place
-        elif op.type in MOVERS or (through_casts and op.type == "Cast"):
-            moved = place.slot if op.type == "IdentityN" else 0
+        elif Role.MOVES in op.roles or (through_casts and op.kind == Kind.CAST):
+            moved = place.slot if op.kind == Kind.IDENTITY else 0  # it may hand on several tensors
             if op.graph < 0:
                 given = self._eager.get(place.node, [])
                 made = self._of_tensor(place.node, moved, given[moved], through_casts) if len(given) > moved else ()
@@ -112,10 +111,10 @@ class Flow:
             elif len(op.inputs) > moved:
                 number, slot = op.inputs[moved]
                 yield from self.resolve(Place(Node(number, 0), slot), through_casts)
-        elif op.type.endswith(_CALLS):
+        elif _is_call(op):
             for graph in self._callees.get(op.number, ()):
                 yield from self._result(graph, place.slot, through_casts)
-        elif op.type.startswith("Placeholder") and op.graph >= 0:
+        elif op.kind == Kind.ARGUMENT and op.graph >= 0:
             yield from self._argument(place, op, through_casts)
         else:
             yield place
@@ -130,11 +129,9 @@ class Flow:
         at = self._argument_number.get(op.number)
         passed: list[Place] = []
         for number in self._callers.get(op.graph, ()):
-            call = self._program.ops[number]
-            at_call = at if at is None or call.type.endswith(("PartitionedCall", "While")) else at + 1
-            if at_call is not None and at_call < len(call.inputs):
-                source, slot = call.inputs[at_call]
-                passed += self.resolve(Place(Node(source, 0), slot), through_casts)
+            source = _passed(self._program.ops[number], at) if at is not None else None
+            if source is not None:
+                passed += self.resolve(Place(Node(source[0], 0), source[1]), through_casts)
         given = self._calls.get(op.graph, ())
         if at is not None and at < len(given):
             passed += self._of_tensor(None, at, given[at], through_casts)
@@ -151,14 +148,16 @@ class Flow:
 
     @cached_property
     def _callees(self) -> dict[int, list[int]]:
-        names = {name: function.graph for name, function in self._program.functions_by_name.items()}
-        types = " OR ".join(f"type LIKE '%{kind}'" for kind in _CALLS)
+        """The graphs that each call runs, by the names in its attributes."""
+        graphs = {name: function.graph for name, function in self._program.functions_by_name.items()}
         found = {}
         for number, text in self._rows.query(
-            f"SELECT op, attributes FROM ops WHERE process = {self._process} AND ({types})"
+            f"SELECT op, attributes FROM ops WHERE process = {self._process} AND graph >= 0 "
+            "AND list_contains(roles, 'calls')"
         ):
-            words = set(text.split('"'))
-            found[number] = [graph for name, graph in names.items() if name in words]
+            if _is_call(self._program.ops[number]):
+                words = set(text.split('"'))
+                found[number] = [graph for name, graph in graphs.items() if name in words]
         return found
 
     @cached_property
@@ -176,19 +175,19 @@ class Flow:
 
     # ---- variables
 
-    def variable(self, node: Node) -> tuple[str, int] | None:
-        """The variable that a node reads or writes: its first input is the handle."""
+    def variable(self, node: Node) -> Variable | None:
+        """Finds the variable that a node reads or writes: its first input is the handle."""
         op = self.op(node)
         if op.graph < 0:
             given = self._eager.get(node, [])
             return ("handle", given[0]) if given else None
         return self._handle(*op.inputs[0]) if op.inputs else None
 
-    def _handle(self, number: int, slot: int, depth: int = 0) -> tuple[str, int] | None:
+    def _handle(self, number: int, slot: int, depth: int = 0) -> Variable | None:
         op = self._program.ops.get(number)
         if op is None or depth > 20:
             return None
-        if op.type in MOVERS and op.inputs:
+        if Role.MOVES in op.roles and op.inputs:
             return self._handle(*op.inputs[0], depth + 1)
         at = self._argument_number.get(number)
         if at is None:
@@ -197,21 +196,20 @@ class Flow:
         if at < len(given):
             return "handle", given[at]
         for caller in self._callers.get(op.graph, ()):
-            call = self._program.ops[caller]
-            at_call = at if call.type.endswith(("PartitionedCall", "While")) else at + 1
-            if at_call < len(call.inputs):
-                return self._handle(*call.inputs[at_call], depth + 1)
+            passed = _passed(self._program.ops[caller], at)
+            if passed is not None:
+                return self._handle(*passed, depth + 1)
         return "op", number
 
     # ---- further away
 
     @cached_property
     def readers(self) -> dict[Node, list[tuple[Node, int]]]:
-        """(node, number of the input) of all that read an output of a node, behind ops that only move values."""
+        """By node: all that read an output of it, with the number of the input, behind ops that only move values."""
         found: dict[Node, list[tuple[Node, int]]] = defaultdict(list)
         for node in self.nodes():
-            kind = self.op(node).type
-            if kind in MOVERS or kind in ("Cast", "Const", "VarHandleOp") or kind.endswith(_CALLS):
+            op = self.op(node)
+            if Role.MOVES in op.roles or op.kind in _NO_READERS or _is_call(op):
                 continue
             for at, places in enumerate(self.inputs(node)):
                 for place in places:
@@ -220,7 +218,7 @@ class Flow:
         return found
 
     def ancestors(self, node: Node, most: int = 2000) -> set[Node]:
-        """The node and all that its value comes from."""
+        """Collects the node and all that its value comes from."""
         seen, todo = {node}, [node]
         while todo and len(seen) < most:
             for places in self.inputs(todo.pop()):
@@ -228,3 +226,15 @@ class Flow:
                 seen |= fresh
                 todo += fresh
         return seen
+
+
+def _is_call(op: Op) -> bool:
+    """Whether what an op gives is looked for inside of the graphs that it runs. Those of eager calls are known by what
+    they were given in the last step."""
+    return op.kind in GRAPH_CALLS and op.graph >= 0
+
+
+def _passed(call: Op, at: int) -> tuple[int, int] | None:
+    """Finds the op and slot that a call passes for argument number ``at``."""
+    number = at + 1 if call.kind in (Kind.IF, Kind.CASE) else at
+    return call.inputs[number] if number < len(call.inputs) else None

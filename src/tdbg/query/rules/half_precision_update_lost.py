@@ -13,7 +13,7 @@ from tdbg.query.rules.training import Training
 @rule(
     "half_precision_update_lost",
     why="float16 keeps 3 digits and bfloat16 2: adding an update a thousand times smaller leaves a weight unchanged",
-    fix="keep the weights in float32 and compute in half precision (policy mixed_bfloat16 or mixed_float16)",
+    fix="keep the weights in float32 and compute in half precision ({half_precision})",
     steps=STEPS,
 )
 def half_precision_update_lost(training: Training) -> Iterator[Finding]:

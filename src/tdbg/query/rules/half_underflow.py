@@ -10,6 +10,7 @@ from tdbg.model import Phase
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Series
 from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind
 
 _STEPS, _SMALLEST_NORMAL, _FEWEST_ELEMENTS = 5, 2.0**-14, 16
 
@@ -17,7 +18,7 @@ _STEPS, _SMALLEST_NORMAL, _FEWEST_ELEMENTS = 5, 2.0**-14, 16
 @rule(
     "half_underflow",
     why="below 6.1e-5 float16 has fewer and fewer digits, and below 6e-8 none: much of this is rounded to zero",
-    fix="scale the loss (keras.mixed_precision.LossScaleOptimizer), or use bfloat16",
+    fix="scale the loss ({loss_scaling}), or use bfloat16",
     steps=_STEPS,
 )
 def half_underflow(training: Training) -> Iterator[Finding]:
@@ -39,8 +40,8 @@ def half_underflow(training: Training) -> Iterator[Finding]:
 
 
 def _before_cast(training: Training, half: Series) -> Series | None:
-    """What was cast to float16, if that was not 0 in any of the last steps."""
-    inputs = training.flow.inputs(half.place.node) if training.op(half.place.node).type == "Cast" else ()
+    """Takes what was cast to float16, if that was not 0 in any of the last steps."""
+    inputs = training.flow.inputs(half.place.node) if training.op(half.place.node).kind == Kind.CAST else ()
     wide = training.at(inputs[0][0]) if inputs and inputs[0] else None
     wide = training.in_training(wide) if wide is not None else None
     return wide if wide is not None and np.all(wide.last(_STEPS).largest > 0) else None

@@ -1,4 +1,4 @@
-"""Training in; the class labels of its losses, with their numbers and the number of classes, out."""
+"""Finds the class labels of a program's losses, with their numbers and the number of classes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tdbg.query.rules.series import Node, Series
 from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind
 
 
 class Labels(NamedTuple):
@@ -30,13 +31,13 @@ class Labels(NamedTuple):
 
 
 def find_labels(training: Training) -> Iterator[Labels]:
-    """Of losses that take class numbers, and of one-hot codes."""
+    """Finds those of losses that take class numbers, and of one-hot codes."""
     for node in training.flow.nodes():
-        kind = training.op(node).type
-        if kind not in ("SparseSoftmaxCrossEntropyWithLogits", "OneHot"):
+        kind = training.op(node).kind
+        if kind not in (Kind.SPARSE_SOFTMAX_CROSS_ENTROPY, Kind.ONE_HOT):
             continue
         places = training.flow.inputs(node)
-        logits_or_labels = 0 if kind == "OneHot" else 1
+        logits_or_labels = 0 if kind == Kind.ONE_HOT else 1
         if len(places) <= logits_or_labels:
             continue
         classes = _classes(training, node, kind)
@@ -46,8 +47,8 @@ def find_labels(training: Training) -> Iterator[Labels]:
                 yield Labels(node, series, classes)
 
 
-def _classes(training: Training, node: Node, kind: str) -> int:
-    if kind == "OneHot":
+def _classes(training: Training, node: Node, kind: Kind) -> int:
+    if kind == Kind.ONE_HOT:
         coded = training.series(node)
         return training.dims(coded)[-1] if coded is not None and training.dims(coded) else 0
     dims = training.shape_of_input(node, 0)

@@ -21,6 +21,6 @@ def labels_out_of_range(training: Training) -> Iterator[Finding]:
         is_shifted = labels.least == 1 and labels.greatest == labels.classes  # has a rule of its own
         if labels.greatest >= labels.classes and not is_shifted:
             at = labels.series.max >= labels.classes
-            kind = training.op(labels.node).type
-            text = f"labels go from {labels.least} to {labels.greatest}, and {kind} has {labels.classes} classes"
+            name = training.op(labels.node).type
+            text = f"labels go from {labels.least} to {labels.greatest}, and {name} has {labels.classes} classes"
             yield Finding(labels.node, int(labels.series.step[at][0]), text)

@@ -30,7 +30,8 @@ def labels_shifted(training: Training) -> Iterator[Finding]:
 
 
 def _is_missed(training: Training, labels: Labels) -> bool:
-    """One label for each sample (in sequences 0 is often kept for padding), and so many that chance cannot be why."""
+    """Whether there is one label for each sample (in sequences 0 is often kept for padding), and so many that chance
+    cannot be why one is missing."""
     dims = training.dims(labels.series)
     is_of_samples = len(dims) == 1 or (len(dims) == 2 and dims[1] == 1)
     by_chance = (1 - 1 / labels.classes) ** labels.total

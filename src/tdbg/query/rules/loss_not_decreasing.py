@@ -8,7 +8,8 @@ import numpy as np
 
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Series
-from tdbg.query.rules.training import SOFTMAX_LOSSES, Training
+from tdbg.query.rules.training import Training
+from tdbg.vocabulary import CROSS_ENTROPIES
 
 _STEPS, _PART, _LONG = 32, 8, 64
 _RISE, _NEAR = 2.0, 0.02
@@ -46,7 +47,7 @@ def loss_not_decreasing(training: Training) -> Iterator[Finding]:
 
 
 def _per_sample(training: Training) -> Series | None:
-    found = [series for series in training.outputs(*SOFTMAX_LOSSES) if series.place.slot == 0]
+    found = [series for series in training.outputs(*CROSS_ENTROPIES) if series.place.slot == 0]
     return training.in_training(found[0]) if len(found) == 1 else None
 
 

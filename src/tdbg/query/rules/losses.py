@@ -1,24 +1,24 @@
-"""What gradients were taken of in; the loss out, exactly where the trace tells it, else with a note on what it is.
+"""Finds the loss: exactly where the trace tells of what gradients were taken, else with a note on what it is.
 
 The one place that decides what the loss is: for the page, the report, the verdict and the rules.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tdbg.model import DType, Flag, Phase
-from tdbg.query.rules.flow import MOVERS, Flow
-from tdbg.query.rules.series import Node, Place, Sample
-from tdbg.query.trace.program import Op, Program, function_name, short_path
-from tdbg.query.trace.rows import Rows
+from tdbg.frameworks import dialect_of
+from tdbg.model import DType, Phase
+from tdbg.query.rules.flow import Flow
+from tdbg.query.rules.sample import NO_STEPS
+from tdbg.query.rules.series import Node, Place
+from tdbg.query.trace.program import Op, Program, short_path
+from tdbg.query.trace.rows import OUTPUT, Rows
+from tdbg.vocabulary import Kind, Role
 
-_SCALING = re.compile(r"scaled?_loss$")  # a loss-scaling optimizer: the loss is what goes in
-_OUTPUT = f"flags & {int(Flag.EVIDENCE)} = 0 AND flags & {int(Flag.INPUT)} = 0"
 _GUESSED = "the last scalar that was differentiated, as far as tdbg can tell"
 
 
@@ -42,7 +42,8 @@ class Loss:
 
 
 def find_losses(rows: Rows, program: Program, process: int) -> list[Loss]:
-    """What a gradient was taken of for variables; the one of most steps first. Several: a GAN, or a sum of targets."""
+    """Finds what a gradient was taken of for variables; the one of most steps first. Several: a GAN, or a sum of
+    targets."""
     targets = _targets(rows, program, process)
     outputs = dict.fromkeys(output for target in targets for output in _computed(rows, program, process, target))
     steps = _steps(rows, process, [op for op, _ in outputs])
@@ -64,7 +65,7 @@ def find_losses(rows: Rows, program: Program, process: int) -> list[Loss]:
 def output_name(program: Program, op: Op) -> str:
     """``AddV2, train.py:12``"""
     frame = program.user_frame(op)
-    return function_name(op.type) + (f", {short_path(frame.file)}:{frame.line}" if frame else "")
+    return op.label + (f", {short_path(frame.file)}:{frame.line}" if frame else "")
 
 
 def _last_of_most(group: list[tuple[int, int, int]]) -> tuple[int, int]:
@@ -72,7 +73,7 @@ def _last_of_most(group: list[tuple[int, int, int]]) -> tuple[int, int]:
 
 
 def _targets(rows: Rows, program: Program, process: int) -> list[_Target]:
-    """Those for variables, if there are any: a gradient for an input (of a penalty, say) is no training."""
+    """Reads those for variables, if there are any: a gradient for an input (of a penalty, say) is no training."""
     found = [
         _Target(program.ops[op], slot, tensor, variables)
         for op, slot, tensor, variables in rows.query(
@@ -87,8 +88,8 @@ def _targets(rows: Rows, program: Program, process: int) -> list[_Target]:
 
 
 def _computed(rows: Rows, program: Program, process: int, target: _Target) -> Iterator[tuple[int, int]]:
-    """The tensors that have rows behind a target: the results of calls, what was moved, what was scaled."""
-    flow = Flow(rows, program, process, Sample({}, [], {}, {}))
+    """Finds the tensors that have rows behind a target: the results of calls, what was moved, what was scaled."""
+    flow = Flow(rows, program, process, NO_STEPS)
     for op, slot in _of_eager(rows, program, process, target) if target.op.graph < 0 else [(target.op, target.slot)]:
         if op.graph < 0:
             yield op.number, slot
@@ -104,7 +105,7 @@ def _unscaled(program: Program, flow: Flow, place: Place) -> tuple[Place, ...]:
 
 
 def _of_eager(rows: Rows, program: Program, process: int, target: _Target) -> list[tuple[Op, int]]:
-    if target.op.type.startswith("__"):
+    if Role.CALLS in target.op.roles:
         found = rows.query(
             f"SELECT e.graph, list_position(n.outputs, {target.tensor}) - 1 FROM ends n JOIN executions e "
             f"USING (process, execution) WHERE process = {process} AND e.op = {target.op.number} "
@@ -113,25 +114,27 @@ def _of_eager(rows: Rows, program: Program, process: int, target: _Target) -> li
         functions = [(program.functions.get(graph), at) for graph, at in found]
         results = [function.results[at] for function, at in functions if function and at < len(function.results)]
         return [(program.ops[op], slot) for op, slot in results if op in program.ops]
-    if target.op.type in MOVERS or _is_scaling(program, target.op):
+    if Role.MOVES in target.op.roles or _is_scaling(program, target.op):
         found = rows.query(
             "SELECT t.op, t.slot FROM executions e JOIN tensors t ON t.process = e.process AND t.tensor = e.inputs[1] "
-            f"AND t.seq <= e.seq WHERE e.process = {process} AND e.op = {target.op.number} AND {_OUTPUT} LIMIT 1"
+            f"AND t.seq <= e.seq WHERE e.process = {process} AND e.op = {target.op.number} AND {OUTPUT} LIMIT 1"
         )
         return [(program.ops[op], slot) for op, slot in found if op in program.ops]
     return [(target.op, target.slot)]
 
 
 def _is_scaling(program: Program, op: Op) -> bool:
-    return op.type == "Mul" and any(_SCALING.search(frame.function) for frame in program.stack(op.stack)[:12])
+    """Whether an optimizer that scales the loss multiplies here: the loss is what goes in."""
+    scaling = dialect_of(op.framework).signs.loss_scaling
+    return op.kind == Kind.MULTIPLY and any(scaling.search(frame.function) for frame in program.stack(op.stack)[:12])
 
 
 def _steps(rows: Rows, process: int, ops: list[int]) -> dict[tuple[int, int], int]:
-    """In how many steps each output was seen."""
+    """Counts the steps in which each output was seen."""
     if not ops:
         return {}
     found = rows.query(
-        f"SELECT op, slot, count(DISTINCT step) FROM tensors WHERE process = {process} AND {_OUTPUT} "
+        f"SELECT op, slot, count(DISTINCT step) FROM tensors WHERE process = {process} AND {OUTPUT} "
         "AND op IN (SELECT unnest(?)) GROUP BY 1, 2",
         [ops],
     )
@@ -139,14 +142,15 @@ def _steps(rows: Rows, process: int, ops: list[int]) -> dict[tuple[int, int], in
 
 
 def _guessed(rows: Rows, program: Program, process: int, targets: list[_Target]) -> list[Loss]:
-    """Of the scalars that were differentiated the one of most steps; among those the one that was made last, which
-    nothing follows."""
+    """Takes the scalar that was differentiated in most steps; of several the one that was made last, which nothing
+    follows."""
     ops = program.ops
     wanted = {op.forward for op in ops.values() if op.phase == Phase.BACKWARD}
     wanted = {number for number in wanted if number in ops and ops[number].phase == Phase.FORWARD}
-    wanted |= {op.number for op in ops.values() if op.graph < 0 and op.type.startswith("__inference")}
+    eager = [op for op in ops.values() if op.graph < 0 and op.phase != Phase.BACKWARD]
+    wanted |= {op.number for op in eager if Role.CALLS in op.roles}
     found = rows.query(
-        f"SELECT op FROM tensors WHERE process = {process} AND elements = 1 AND slot = 0 AND {_OUTPUT} "
+        f"SELECT op FROM tensors WHERE process = {process} AND elements = 1 AND slot = 0 AND {OUTPUT} "
         f"AND dtype BETWEEN {int(DType.FLOAT16)} AND {int(DType.FLOAT64)} "
         "AND op IN (SELECT unnest(?::INTEGER[])) GROUP BY op ORDER BY count(DISTINCT step) DESC, op DESC LIMIT 1",
         [sorted(wanted)],

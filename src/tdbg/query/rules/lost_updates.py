@@ -1,4 +1,4 @@
-"""An update and its weight over the steps in; whether all of the update is rounded away out."""
+"""Tells whether all of an update is rounded away when it is added to its weight."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ _EPSILON = {DType.FLOAT32: 2.0**-24, DType.FLOAT16: 2.0**-11, DType.BFLOAT16: 2.
 
 
 def is_same(series: Series) -> bool:
-    """Bit for bit, as far as extremes, mean and spread tell."""
+    """Whether a tensor stays as it is, bit for bit, as far as extremes, mean and spread tell."""
     return all(bool(np.all(values == values[0])) for values in (series.min, series.max, series.mean, series.std))
 
 
 def is_lost(update: Series, weight: Series) -> bool:
-    """In each step of the second half: a schedule that ends at 0 loses the last updates only, and by design.
+    """Whether the update is lost in each step of the second half: a schedule that ends at 0 loses the last updates
+    only, and by design.
 
     Every element must be lost, not the mean alone: so the largest update counts.
     """

@@ -9,10 +9,12 @@ import numpy as np
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Node, Series
 from tdbg.query.rules.sick_layers import reason_for
-from tdbg.query.rules.training import LAYER_OPS, Training
+from tdbg.query.rules.trained_layers import LAYER_OPS
+from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind
 
 _STEPS = 5
-_LEAST_SLOPE = {"Sigmoid": 0.0025, "Tanh": 0.01}  # one hundredth of the steepest
+_LEAST_SLOPE = {Kind.SIGMOID: 0.0025, Kind.TANH: 0.01}  # one hundredth of the steepest
 _AT_ONCE = 5  # times as much is too little when training begins so: nothing was learned yet that could ask for it
 
 
@@ -28,7 +30,7 @@ def saturated_activation(training: Training) -> Iterator[Finding]:
         seen = training.in_training(series)
         if seen is None or len(seen) < _STEPS or node.op not in training.differentiated:
             continue
-        kind = training.op(node).type
+        kind = training.op(node).kind
         slopes = mean_slope(kind, seen)
         slope, least = slopes[-_STEPS:], _LEAST_SLOPE[kind]
         begins_so = (slopes < _AT_ONCE * least).all() and bool(seen.step[0] <= training.steps[0] + 1)
@@ -41,14 +43,15 @@ def saturated_activation(training: Training) -> Iterator[Finding]:
             yield Finding(node, since, text, (evidence, *reason.evidence), reason.frame)
 
 
-def mean_slope(kind: str, seen: Series) -> np.ndarray:
-    """The slope is y(1-y) for a sigmoid and 1-y² for tanh, so its mean follows from mean and std of y, exactly."""
+def mean_slope(kind: Kind, seen: Series) -> np.ndarray:
+    """Computes it for each step. The slope is y(1-y) for a sigmoid and 1-y² for tanh, so its mean follows from mean and
+    std of y, exactly."""
     square = seen.mean**2 + seen.std**2
-    return np.maximum(seen.mean - square if kind == "Sigmoid" else 1 - square, 0)
+    return np.maximum(seen.mean - square if kind == Kind.SIGMOID else 1 - square, 0)
 
 
-def _most(kind: str) -> str:
-    return "0.25" if kind == "Sigmoid" else "1"
+def _most(kind: Kind) -> str:
+    return "0.25" if kind == Kind.SIGMOID else "1"
 
 
 def _feeds_a_layer(training: Training, node: Node, most: int = 200) -> bool:
@@ -56,7 +59,7 @@ def _feeds_a_layer(training: Training, node: Node, most: int = 200) -> bool:
     seen, todo = {node}, [node]
     while todo and len(seen) < most:
         for reader, _ in training.flow.readers.get(todo.pop(), ()):
-            if reader in layers and training.op(reader).type in LAYER_OPS:
+            if reader in layers and training.op(reader).kind in LAYER_OPS:
                 return True
             if reader not in seen:
                 seen.add(reader)

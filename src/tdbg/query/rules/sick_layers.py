@@ -1,5 +1,4 @@
-"""An activation that is dead or saturated in; what made it so, by the numbers of the layer before it, and the line to
-change out."""
+"""Tells what made an activation dead or saturated, by the numbers of the layer before it, and which line to change."""
 
 from __future__ import annotations
 
@@ -9,9 +8,11 @@ import numpy as np
 
 from tdbg.model import Frame
 from tdbg.query.rules.series import Node, Series
-from tdbg.query.rules.training import Layer, Training
+from tdbg.query.rules.trained_layers import Layer
+from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind, Role
 
-_BETWEEN = ("BiasAdd", "AddV2", "Add", "FusedBatchNormV3", "Mul")
+_BETWEEN = (Kind.ADD_BIAS, Kind.ADD, Kind.BATCH_NORM, Kind.MULTIPLY)
 _LARGE_INPUT, _LARGE_WEIGHT, _LARGE_UPDATE = 10.0, 8.0, 0.3
 
 
@@ -23,7 +24,7 @@ class Reason(NamedTuple):
 
 
 def reason_for(training: Training, node: Node, since: int) -> Reason:
-    """``since``: the step from which on it is sick."""
+    """Looks for it at the node that is sick from step ``since`` on."""
     layer = _layer_before(training, node)
     if layer is None:
         return Reason((), training.made_at(node))
@@ -32,7 +33,7 @@ def reason_for(training: Training, node: Node, since: int) -> Reason:
     given = [series for place in layer.given if (series := training.at(place)) is not None]
     largest = max((float(series.rms[0]) for series in given), default=0.0)
     numbers = f"the input of {layer.name} has rms {largest:.3g}, its weight {weight:.3g} (usual: up to {usual:.2g})"
-    made = training.created_variables.get(layer.variable)
+    made = training.variables.created.get(layer.variable)
     first = int(layer.weight.step[0])
     if weight > _LARGE_WEIGHT * usual and float(layer.weight.rms[0]) > _LARGE_WEIGHT * usual:
         frame = training.made_at(node) if made is None or made.is_of_layer else made.frame
@@ -53,7 +54,7 @@ def _layer_before(training: Training, node: Node, depth: int = 0) -> Layer | Non
             found = training.layer_of.get(place.node)
             if found is not None:
                 return found
-            if not place.is_given and training.op(place.node).type in _BETWEEN and depth < 4:
+            if not place.is_given and training.op(place.node).kind in _BETWEEN and depth < 4:
                 deeper = _layer_before(training, place.node, depth + 1)
                 if deeper is not None:
                     return deeper
@@ -66,7 +67,7 @@ def _fan_in(training: Training, layer: Layer) -> int:
 
 
 def _largest_change(update: Series, weight: Series) -> float:
-    """Of a step, as a part of the weight."""
+    """Takes the largest update of any step, as a part of the weight."""
     if len(update) > len(weight):
         return 0.0
     return float((update.rms / np.maximum(weight.rms[-len(update) :], 1e-30)).max())
@@ -78,5 +79,5 @@ def _at(series: Series, step: int) -> float:
 
 
 def _is_data(training: Training, layer: Layer) -> bool:
-    kinds = [(place.is_given, training.op(place.node).type) for place in layer.given]
-    return any(given or kind.startswith(("Iterator", "Placeholder", "_Arg")) for given, kind in kinds)
+    """Whether nothing is computed between the data and the layer."""
+    return any(place.is_given or Role.ENTERS in training.op(place.node).roles for place in layer.given)

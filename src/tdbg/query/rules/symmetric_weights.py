@@ -13,14 +13,15 @@ _STEPS = 3
 @rule(
     "symmetric_weights",
     why="units with the same weights get the same gradient, so they stay alike, and the layer learns as one unit",
-    fix="use a random initialiser: glorot_uniform (Keras's default), he_normal for ReLU, or tf.random.normal",
+    fix="use a random initialiser: {random_initialiser}",
     steps=_STEPS,
 )
 def symmetric_weights(training: Training) -> Iterator[Finding]:
     done = set()
     for layer in training.layers:
         weight, dims = layer.weight, training.dims(layer.weight)
-        if layer.variable in done or layer.variable not in training.writes or len(dims) < 2 or min(dims[-2:]) < 2:
+        is_trained = layer.variable in training.variables.writes
+        if layer.variable in done or not is_trained or len(dims) < 2 or min(dims[-2:]) < 2:
             continue
         done.add(layer.variable)
         # Zeros alone are another story: an output or a residual branch may well begin so, and learns.
@@ -29,6 +30,6 @@ def symmetric_weights(training: Training) -> Iterator[Finding]:
             continue
         if weight.mean[0] != 0 or (stays and layer.node.op in training.differentiated):
             text = f"all {int(weight.elements[0]):,} weights of {layer.name} start as {weight.mean[0]:.4g}{stays}"
-            made = training.created_variables.get(layer.variable)
+            made = training.variables.created.get(layer.variable)
             frame = training.made_at(layer.node) if made is None or made.is_of_layer else made.frame
             yield Finding(layer.node, int(weight.step[0]), text, (), frame)

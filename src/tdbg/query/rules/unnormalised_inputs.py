@@ -8,6 +8,7 @@ import numpy as np
 
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Role
 
 _STEPS, _LARGEST = 3, 25.0
 
@@ -25,8 +26,8 @@ def unnormalised_inputs(training: Training) -> Iterator[Finding]:
             continue
         for place in layer.given:
             series = training.at(place)
-            kind = training.op(place.node).type
-            if series is None or not (place.is_given or kind.startswith(("Iterator", "Placeholder"))):
+            is_data = place.is_given or Role.ENTERS in training.op(place.node).roles
+            if series is None or not is_data:
                 continue
             seen = training.in_training(series) or (series if place.is_given else None)
             if seen is None or seen.elements[-1] < 2:

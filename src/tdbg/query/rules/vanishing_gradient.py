@@ -9,11 +9,13 @@ import numpy as np
 
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.series import Series
-from tdbg.query.rules.training import Layer, Training
+from tdbg.query.rules.trained_layers import Layer
+from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind
 
 _STEPS, _FEWEST_LAYERS, _RATIO = 5, 3, 1e-6
 _EARLY = 2  # steps: a network whose first layers do not learn is soon constant, and then all gradients are small
-_FLAT, _FEWEST_FLAT, _RATIO_OF_FLAT, _SAME = ("Sigmoid", "Tanh"), 3, 1e-3, 1e-3
+_FLAT, _FEWEST_FLAT, _RATIO_OF_FLAT, _SAME = (Kind.SIGMOID, Kind.TANH), 3, 1e-3, 1e-3
 
 
 @rule(
@@ -41,7 +43,8 @@ def vanishing_gradient(training: Training) -> Iterator[Finding]:
 
 
 def _beside_the_strongest(known: list[tuple[Layer, Series]], layer: Layer) -> tuple[Layer, float, float] | None:
-    """The layer with the largest gradient, the greatest part of it that this layer's was in any step, and its size."""
+    """Finds the layer with the largest gradient, the greatest part of it that this layer's was in any step, and its
+    size."""
     rms = next(series.rms for one, series in known if one is layer)
     largest = np.max([series.rms for _, series in known], axis=0)
     if not (rms > 0).all():
@@ -75,7 +78,7 @@ def _fades(training: Training, layer: Layer, known: list[tuple[Layer, Series]]) 
         node
         for other, _ in chain
         for node in training.flow.ancestors(other.node) - training.flow.ancestors(layer.node)
-        if training.op(node).type in _FLAT
+        if training.op(node).kind in _FLAT
     }
     sizes = [float(series.rms[0]) for _, series in chain]
     return len(flat) >= _FEWEST_FLAT and all(before < after for before, after in itertools.pairwise(sizes))

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from tdbg.model import Frame, Phase
 from tdbg.query.rules import Finding, rule
 from tdbg.query.rules.lost_updates import is_lost, is_same
 from tdbg.query.rules.series import Node, Series
-from tdbg.query.rules.training import Layer, Training
+from tdbg.query.rules.trained_layers import Layer
+from tdbg.query.rules.training import Training
+from tdbg.vocabulary import Kind
 
 _STEPS, _MOST_NODES = 6, 400
-_STEPPED = ("Sign", "Round", "Rint", "Floor", "Ceil")
-_FROZEN = re.compile(r"trainable\s*=\s*False|set_trainable|freeze", re.IGNORECASE)
+_STEPPED = (Kind.SIGN, Kind.ROUND, Kind.FLOOR, Kind.CEIL)
 
 
 @rule(
     "weights_not_updated",
     why="a weight that never changes is not trained",
-    fix="pass it to the optimizer and to tape.gradient; if it should stay fixed, create it with trainable=False",
+    fix="pass it to {what_trains}; if it should stay fixed, create it with {frozen}",
     steps=_STEPS,
 )
 def weights_not_updated(training: Training) -> Iterator[Finding]:
-    if not training.writes:
+    if not training.variables.writes:
         return
     done = set()
     for layer in training.layers:
@@ -36,7 +36,7 @@ def weights_not_updated(training: Training) -> Iterator[Finding]:
         if gradient is not None and (gradient.rms[-_STEPS:] > 0).all():
             if _is_rounded_away(training, layer, weight):
                 continue  # another rule's story: it is trained, by too little
-            is_written = layer.variable in training.writes
+            is_written = layer.variable in training.variables.writes
             made = None if is_written else _made_to_train(training, layer)
             unwritten = _left_at(training, layer) or _trained_at(training, layer) or made
             frame = training.lines.optimizer() if is_written else unwritten
@@ -55,7 +55,7 @@ def weights_not_updated(training: Training) -> Iterator[Finding]:
 
 
 def _left_at(training: Training, layer: Layer) -> Frame | None:
-    """The only line that computes with the gradient of a weight that nothing writes to: there it is left."""
+    """Finds the only line that computes with the gradient of a weight that nothing writes to: there it is left."""
     assert layer.gradient is not None
     readers = [node for node, _ in training.flow.readers.get(layer.gradient.place.node, ())]
     found = {frame for node in readers if _is_plain(training, node) and (frame := training.frame(node)) is not None}
@@ -63,26 +63,26 @@ def _left_at(training: Training, layer: Layer) -> Frame | None:
 
 
 def _is_plain(training: Training, node: Node) -> bool:
-    """Arithmetic that the user wrote: no norm for a log, no library's clipping."""
+    """Whether it is arithmetic that the user wrote: no norm for a log, no library's clipping."""
     op = training.op(node)
-    return op.type in ("Mul", "Sub", "AddV2") and op.graph < 0 and not training.lines.is_of_library(op)
+    return op.kind in (Kind.MULTIPLY, Kind.SUBTRACT, Kind.ADD) and op.graph < 0 and not training.lines.is_of_library(op)
 
 
 def _step_after(training: Training, layer: Layer) -> Node | None:
-    """The function without a slope that stands behind a layer."""
+    """Finds the function without a slope that stands behind a layer."""
     for node in training.flow.nodes():
-        is_step = training.op(node).type in _STEPPED and training.op(node).phase == Phase.FORWARD
+        is_step = training.op(node).kind in _STEPPED and training.op(node).phase == Phase.FORWARD
         if is_step and layer.node in training.flow.ancestors(node) and _is_used_in_training(training, node):
             return node
     return None
 
 
 def _trained_at(training: Training, layer: Layer) -> Frame | None:
-    """The only line that changes other weights, or the only one after the last use of this one, as where two models
-    take turns: what it is given leaves this one out."""
-    if layer.variable in training.writes:
+    """Finds the only line that changes other weights, or the only one after the last use of this one, as where two
+    models take turns: what it is given leaves this one out."""
+    if layer.variable in training.variables.writes:
         return None
-    nodes = {node for other in training.layers for node in training.writes.get(other.variable, ())}
+    nodes = {node for other in training.layers for node in training.variables.writes.get(other.variable, ())}
     graphs = {training.op(node).graph for node in nodes}  # of a function that only tests, the uses say nothing
     uses = [other.node for other in training.layers if other.variable == layer.variable]
     last = max((node for node in uses if training.op(node).graph in graphs), default=None)
@@ -95,9 +95,9 @@ def _trained_at(training: Training, layer: Layer) -> Frame | None:
 
 
 def _cut_at(training: Training, layer: Layer) -> Frame | None:
-    """Where a stop_gradient stands behind the layer."""
+    """Finds where the gradient is stopped behind the layer."""
     for node in training.flow.nodes():
-        if training.op(node).type == "StopGradient":
+        if training.op(node).kind == Kind.STOP_GRADIENT:
             behind = {place.node for places in training.flow.inputs(node) for place in places if not place.is_given}
             if any(layer.node in training.flow.ancestors(one) for one in behind):
                 return training.frame(node)
@@ -122,7 +122,7 @@ def _no_gradient(training: Training, layer: Layer) -> str:
 def _why(training: Training, layer: Layer) -> tuple[str, ...]:
     assert layer.gradient is not None
     known = f"its gradient has rms {layer.gradient.rms[-1]:.2g}"
-    if layer.variable not in training.writes:
+    if layer.variable not in training.variables.writes:
         return (known, "nothing writes to it: it is not among the variables passed to the optimizer")
     if layer.update is None:
         return (known,)
@@ -133,7 +133,7 @@ def _why(training: Training, layer: Layer) -> tuple[str, ...]:
 
 
 def _is_used_in_training(training: Training, node: Node) -> bool:
-    """A gradient passes through the layer, or through something that its output goes into."""
+    """Whether a gradient passes through the layer, or through something that its output goes into."""
     seen, waiting = {node}, [node]
     while waiting and len(seen) < _MOST_NODES:
         one = waiting.pop()
@@ -146,18 +146,19 @@ def _is_used_in_training(training: Training, node: Node) -> bool:
 
 
 def _made_to_train(training: Training, layer: Layer) -> Frame | None:
-    """The user's own line that makes the variable, unless the program says that it stays as it is, or loads it."""
-    made = training.created_variables.get(layer.variable)
-    if layer.variable in training.loaded_variables:
+    """Finds the user's own line that makes the variable, unless the program says that it stays as it is or loads it."""
+    signs = training.dialect(layer.node).signs
+    made = training.variables.created.get(layer.variable)
+    if layer.variable in training.variables.loaded:
         return None
     if made is None and not training.lines.is_of_library(training.op(layer.node)):
         return None
     if made is None or made.is_of_layer:
-        is_frozen = any(_FROZEN.search(text) for text in training.program.sources())
+        is_frozen = any(signs.frozen.search(text) for text in training.program.sources())
         return None if is_frozen or not _learns(training) else training.made_at(layer.node)
     text = training.program.statement_text(made.frame)
-    is_variable = "Variable(" in text or "get_variable(" in text
-    return made.frame if is_variable and "trainable" not in text and _learns(training) else None
+    is_plain = signs.variable.search(text) and not signs.trainable.search(text)
+    return made.frame if is_plain and _learns(training) else None
 
 
 def _learns(training: Training) -> bool:

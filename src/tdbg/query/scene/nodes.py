@@ -1,21 +1,18 @@
-"""A node's name in; the op with what is around it out: inputs, recipients, attributes and the lines that created it."""
+"""Finds a node by its name, with what is around it: inputs, recipients, attributes and the lines that created it."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import NamedTuple
 
 from tdbg.errors import TdbgError
 from tdbg.model import Phase
-from tdbg.query.scene.eager import EagerEdges
+from tdbg.query.flow.neighbours import Neighbours
 from tdbg.query.scene.ops import INPUT, Ops, parsed
 from tdbg.query.scene.texts import Texts
 from tdbg.query.trace.program import Op, Program
 from tdbg.scene import Edge, Node
-from tdbg.store.reader import Trace
 
 
 class Here(NamedTuple):
@@ -29,14 +26,13 @@ NOWHERE = Here((), ())
 
 
 class Nodes:
-    """Of one process."""
+    """The nodes of one process."""
 
-    def __init__(self, trace: Trace, process: int, program: Program, ops: Ops, texts: Texts, eager: EagerEdges) -> None:
-        self._trace, self._process, self._program, self._ops = trace, process, program, ops
-        self._texts, self._eager = texts, eager
+    def __init__(self, program: Program, ops: Ops, texts: Texts, neighbours: Neighbours) -> None:
+        self._program, self._ops, self._texts, self._neighbours = program, ops, texts, neighbours
 
     def node(self, name: str, here: Here = NOWHERE) -> Node:
-        """Of several ops with the name, the first of those that are ``here``."""
+        """Finds a node; of several ops with the name, the first of those that are ``here``."""
         named = self._ops.find(name)
         number = self._preferred(named.ops, here)[0]
         found = self.of(number, here)
@@ -47,7 +43,7 @@ class Nodes:
         return replace(found, name=found.name + INPUT, inputs=[], control_inputs=[], recipients=to_op)
 
     def _preferred(self, numbers: Sequence[int], here: Here) -> Sequence[int]:
-        """Those that were seen, else those of a graph that ran, else all."""
+        """Chooses those that were seen, else those of a graph that ran, else all."""
         seen = [number for number in numbers if number in here.ops]
         return seen or [n for n in numbers if self._ops.graphs[self._ops.at[n]] in here.graphs] or numbers
 
@@ -57,62 +53,39 @@ class Nodes:
         if op is None:
             raise TdbgError(f"there is no op #{number} in this trace")
         at = ops.at[number]
-        before, after = self._controls
+        around = self._neighbours
         return Node(
             name=ops.names[at],
             op_type=ops.types[at],
             device=ops.devices[at],
             inputs=self._inputs(op, here),
-            control_inputs=[self._edge(other, -1, here) for other in before.get(number, ())],
-            recipients=[self._edge(reader, slot, here) for reader, slot in self._readers(op)],
-            control_recipients=[self._edge(other, -1, here) for other in after.get(number, ())],
+            control_inputs=[self._edge(other, -1, here) for other in around.before(op)],
+            recipients=[self._edge(reader, slot, here) for reader, slot in around.recipients(op)],
+            control_recipients=[self._edge(other, -1, here) for other in around.after(op)],
             attributes={key: _text(value) for key, value in parsed(ops.attributes[at]).items()},
             stack=[(frame, self._texts.line(frame)) for frame in program.shown_stack(op.stack)],
             written_as=", ".join(f"{name} ({kind})" for name, kind in ops.stands_for.get(at, ())),
             graph=ops.functions.get(int(ops.graphs[at]), ""),
             phase=Phase(int(ops.phases[at])).label,
             part_of=ops.whole_of(number),
+            framework=ops.frameworks[at],
         )
 
     def _inputs(self, op: Op, here: Here) -> list[Edge]:
-        if op.graph >= 0:
-            return [self._edge(source, slot, here) for source, slot in op.inputs if source != op.number]
         found = []
-        for made in self._eager.inputs(op.number):
+        for made in self._neighbours.inputs(op):
             edge = self._edge(made.op, made.slot, here)
-            found.append(replace(edge, node=edge.node + INPUT) if made.is_input else edge)
+            found.append(replace(edge, node=edge.node + INPUT) if made.is_given else edge)
         return found
 
-    def _readers(self, op: Op) -> Iterable[tuple[int, int]]:
-        return self._recipients.get(op.number, ()) if op.graph >= 0 else self._eager.recipients(op.number)
-
     def _edge(self, number: int, slot: int, here: Here) -> Edge:
-        """Under a name that finds this very op: with its number where others have the same."""
+        """Names an op so that the name finds this very one: with its number where others have the same name."""
         at = self._ops.at.get(number, -1)
         if at < 0:
             return Edge("?", slot, "?")
         same = self._preferred(self._ops.named(self._ops.shown[at]), here)
         name = self._ops.shown[at] if list(same) == [number] else f"{self._ops.shown[at]}#{number}"
         return Edge(name, slot, self._ops.types[at])
-
-    @cached_property
-    def _recipients(self) -> dict[int, list[tuple[int, int]]]:
-        found: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for op in self._program.ops.values():
-            for source, slot in op.inputs:
-                if source != op.number:
-                    found[source].append((op.number, slot))
-        return found
-
-    @cached_property
-    def _controls(self) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-        rows = self._trace.table("controls", process=self._process)
-        before: dict[int, list[int]] = defaultdict(list)
-        after: dict[int, list[int]] = defaultdict(list)
-        for op, source in zip(rows["op"].to_pylist(), rows["input_op"].to_pylist(), strict=True):
-            before[op].append(source)
-            after[source].append(op)
-        return before, after
 
 
 def _text(value: object) -> str:

@@ -1,4 +1,4 @@
-"""A process of a trace in which Sessions ran in; their runs as moments, and the rows of each, out."""
+"""Shows the runs of Sessions as moments, each with its rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tdbg.model import Flag
+from tdbg.model import Flag, is_bad, is_bad_output
 from tdbg.query.scene.moments import OUTSIDE, Moments, count
 from tdbg.query.scene.ops import Ops
 from tdbg.query.trace.program import joined
@@ -21,7 +21,8 @@ _MOST_NAMED = 3  # fetches in a title
 
 
 class Runs(Moments):
-    """What is in no run is a moment too, of number -1. Constants belong to all runs of their graph."""
+    """The runs of Sessions. What is in no run is a moment too, of number -1. Constants belong to all runs of their
+    graph."""
 
     kind = "run"
 
@@ -50,11 +51,11 @@ class Runs(Moments):
     def _all(self) -> list[Moment]:
         executions, flags = self._pages.column("execution"), self._pages.column("flags")
         is_output = (flags & int(Flag.EVIDENCE)) == 0
-        is_bad = is_output & ((flags & int(Flag.BAD)) != 0)
-        all_rows, bad_rows = _counts(executions[is_output]), _counts(executions[is_bad])
+        bad = is_bad_output(flags)
+        all_rows, bad_rows = _counts(executions[is_output]), _counts(executions[bad])
         constants, bad_constants = self._constants
         rest = int(is_output.sum()) - constants.total()
-        rest_bad = int(is_bad.sum()) - bad_constants.total()
+        rest_bad = int(bad.sum()) - bad_constants.total()
         found = []
         for run in self.runs.values():
             own, own_bad = _at(all_rows, run.execution), _at(bad_rows, run.execution)
@@ -66,7 +67,7 @@ class Runs(Moments):
         return found
 
     def _title(self, run: Run) -> str:
-        """``run #4: 1 fetch (train/Adam); 2 feeds``"""
+        """Says what a run was asked for: ``run #4: 1 fetch (train/Adam); 2 feeds``"""
         asked = self.asked.get(run.graph, Asked([], [], []))
         fetched = [*asked.fetches, *asked.targets]
         feeds = _named(asked.feeds) if len(asked.feeds) == 1 else ""
@@ -89,14 +90,14 @@ class Runs(Moments):
 
     @cached_property
     def _constants(self) -> tuple[Counter[int], Counter[int]]:
-        """By graph: how many there are, and how many of them are bad."""
+        """Counts the constants of each graph, and how many of them are bad."""
         rows: Counter[int] = Counter()
         bad: Counter[int] = Counter()
         flags = self._pages.cells("flags", self._loose).tolist()
         for graph, flag in zip(self._loose_graphs.tolist(), flags, strict=True):
             if graph in self.asked and not flag & Flag.EVIDENCE:
                 rows[graph] += 1
-                bad[graph] += bool(flag & Flag.BAD)
+                bad[graph] += is_bad(flag)
         return rows, bad
 
     def _rows_of(self, number: int) -> np.ndarray:

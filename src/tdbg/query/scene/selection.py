@@ -1,4 +1,4 @@
-"""A Selection and the rows of a moment, or of a whole trace, in; the rows that pass, in the order wanted, out."""
+"""Selects the rows that pass a Selection, of one moment or of the whole trace, and sorts them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tdbg import expressions
 from tdbg.errors import TdbgError
-from tdbg.model import Flag
+from tdbg.model import Flag, is_bad, is_bad_output
 from tdbg.nearest import did_you_mean
 from tdbg.query.scene.ops import Ops
 from tdbg.query.scene.tensors import sizes_of
@@ -37,7 +37,7 @@ Also = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]  # of ops, slo
 
 
 class Rowset:
-    """Rows by position in the order of events; ``positions`` None: all but evidence, of the whole trace."""
+    """Rows by position, in the order of events. ``positions`` None: all rows of the trace but evidence."""
 
     def __init__(self, pages: Pages, positions: np.ndarray | None, evidence: np.ndarray) -> None:
         self.pages, self.given, self._evidence = pages, positions, evidence
@@ -57,7 +57,7 @@ class Rowset:
         return order[is_wanted[order]]
 
     def cells(self, name: str, positions: np.ndarray) -> np.ndarray:
-        """A column of some of them."""
+        """Reads a column of some of the rows."""
         if positions is self.__dict__.get("all") and self._is_plain:
             return self.pages.column(name)
         return self.pages.cells(name, positions)
@@ -66,7 +66,7 @@ class Rowset:
         return len(self.pages) - len(self._evidence) if self.given is None else len(self.given)
 
     def of_ops(self, passes: np.ndarray, ops: Ops, also: Also | None = None) -> np.ndarray:
-        """Those of the ops that pass (by number, as ``Ops.matching`` gives them) and for which something holds also."""
+        """Finds the rows of ops that pass (by number, as ``Ops.matching`` gives them) and for which ``also`` holds."""
         columns = ("op", "slot", "flags") if also is not None else ("op",)
 
         def places(cells: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -86,15 +86,15 @@ class Rowset:
         return found[~np.isin(found, self._evidence)] if len(self._evidence) else found
 
     def bad(self, first_seq: int) -> np.ndarray:
-        """Those that hold a NaN or an infinity, of which the first is known."""
+        """Finds the rows that hold a NaN or an infinity, given the first such event."""
         if first_seq < 0:
             return np.empty(0, np.int64)
         if self.given is not None:
-            return self.given[(self.pages.cells("flags", self.given) & int(Flag.BAD)) != 0]
+            return self.given[is_bad(self.pages.cells("flags", self.given))]
         found = [np.empty(0, np.int64)]
         for number in self.pages.with_seq(first_seq, 1 << 62):
             flags = self.pages.part_of_column("flags", number)
-            here = np.flatnonzero((flags & int(Flag.BAD | Flag.EVIDENCE)) == int(Flag.BAD))
+            here = np.flatnonzero(is_bad_output(flags))
             order = np.argsort(self.pages.part_of_column("seq", number)[here], kind="stable")
             found.append(here[order] + self.pages.pages[number].first)
         return np.concatenate(found)
@@ -104,7 +104,7 @@ Tester = Callable[[np.ndarray, TensorFilter, str, list[str]], np.ndarray]  # of 
 
 
 class Selector:
-    """Of one process."""
+    """Selects rows of one process."""
 
     def __init__(self, ops: Ops, rows: Callable[[], Rows], process: int, first_bad_seq: int, test: Tester) -> None:
         self._ops, self._rows, self._process = ops, rows, process
@@ -113,21 +113,21 @@ class Selector:
     def select(
         self, rowset: Rowset, selection: Selection, filters: Mapping[str, TensorFilter], notes: list[str]
     ) -> np.ndarray | None:
-        """Positions; None: all of the whole trace, as they come."""
+        """Gives the positions of the rows that pass; None: all rows of the trace, as they come."""
         if selection.sort_by not in SORT_KEYS:
             raise TdbgError(f"tensors cannot be sorted by {selection.sort_by!r}, only by {', '.join(SORT_KEYS)}")
         # Of the nodes that -fenn names only the filter is not to see the tensors; without a filter it means nothing.
         exclude = selection.exclude_nodes if selection.filter else ""
         passing = self._ops.matching(selection.node_pattern, selection.op_pattern, exclude)
-        is_bad = selection.filter and filters.get(selection.filter) is has_inf_or_nan
+        wants_bad = selection.filter and filters.get(selection.filter) is has_inf_or_nan
         if passing is None and not selection.filter and selection.sort_by == "timestamp":
             return rowset.given
-        if is_bad:
+        if wants_bad:
             found = rowset.bad(self._first_bad_seq)
             found = found[passing[self._ops.known(rowset.cells("op", found))]] if passing is not None else found
         else:
             found = rowset.of_ops(passing, self._ops) if passing is not None else rowset.all
-        if selection.filter and not is_bad:
+        if selection.filter and not wants_bad:
             found = self._filtered(rowset, found, selection.filter, filters, notes)
         return found if selection.sort_by == "timestamp" else self._sorted(rowset, found, selection.sort_by)
 
@@ -166,7 +166,7 @@ class Selector:
         return found[np.argsort(_small(keys), kind="stable")]
 
     def _ranks(self, texts: list[str]) -> np.ndarray:
-        """By the number of an op; the last cell stands for -1."""
+        """Ranks the ops by a text of theirs. The array is by the number of an op; its last cell stands for -1."""
         order = {text: rank for rank, text in enumerate(sorted(set(texts)))}
         ranks = np.zeros(self._ops.size, np.int64)
         ranks[self._ops.numbers] = [order[text] for text in texts]
@@ -174,7 +174,7 @@ class Selector:
 
 
 def _small(keys: np.ndarray) -> np.ndarray:
-    """The same order in numbers of 16 bits where that is possible: those are sorted much faster."""
+    """Gives the same order in numbers of 16 bits where that is possible: those are sorted much faster."""
     if not len(keys):
         return keys
     least, greatest = int(keys.min()), int(keys.max())

@@ -1,11 +1,10 @@
-"""A trace in; what of the program it holds, and what it cannot tell, out."""
+"""Tells what of a program a trace holds, and what it cannot tell."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from tdbg.model import Flag
 from tdbg.query.trace.rows import Rows
 from tdbg.store.format import SEALED_TABLES
 from tdbg.store.process import ProcessInfo
@@ -39,7 +38,7 @@ class Coverage:
 def find_coverage(trace: Trace, rows: Rows) -> Coverage:
     infos = [process.info for process in trace.processes]
     filtered = any(is_filtered(process) for process in trace.processes)
-    ((tensors,),) = rows.query(f"SELECT count(*) FROM tensors WHERE flags & {int(Flag.EVIDENCE)} = 0")
+    tensors = rows.count()
     return Coverage(
         tensors,
         len(set(trace.rollup("steps")["step"].to_pylist())),

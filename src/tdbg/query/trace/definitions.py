@@ -1,4 +1,4 @@
-"""The syntax tree of a file and a line of it in; the names that stand there for one expression each, out.
+"""Finds the names that stand for one expression each at a line of a file.
 
 A name does if its scope assigns it once, before that line, an expression that gives the same when it is written again.
 """
@@ -7,30 +7,24 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 Definitions = dict[str, ast.expr]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-# Functions of TensorFlow that give the same each time they are called, and make no variables.
-_PURE = frozenset(
-    """softmax sigmoid exp log matmul add subtract multiply divide div truediv negative reduce_sum reduce_mean
-    reduce_max reshape cast square sqrt tanh relu transpose expand_dims squeeze maximum minimum clip_by_value tile
-    bias_add gather gather_nd boolean_mask shape range one_hot constant stop_gradient tensordot einsum float32 float16
-    ones_like zeros_like""".split()
-)
 _REPEATABLE = (
     ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Slice, ast.Call, ast.keyword,
     ast.Tuple, ast.List, ast.operator, ast.unaryop, ast.expr_context,
 )  # fmt: skip
 
 
-def definitions(tree: ast.Module, line: int) -> Definitions:
+def definitions(tree: ast.Module, line: int, repeatable: Collection[str]) -> Definitions:
+    """``repeatable``: functions of a framework that give the same each time they are called."""
     scope = _scope_at(tree, line)
-    found = _defined(scope, line)
+    found = _defined(scope, repeatable, line)
     if scope is not tree:  # constants of the module, such as an epsilon
         bound = _bound(scope)
-        constants = {name: value for name, value in _defined(tree).items() if isinstance(value, ast.Constant)}
+        constants = {name: value for name, value in _defined(tree, ()).items() if isinstance(value, ast.Constant)}
         found = {name: value for name, value in constants.items() if name not in bound} | found
     return found
 
@@ -44,7 +38,7 @@ def _scope_at(tree: ast.Module, line: int) -> ast.AST:
     return max(around, key=lambda node: node.lineno, default=tree)
 
 
-def _defined(scope: ast.AST, before: int | None = None) -> Definitions:
+def _defined(scope: ast.AST, repeatable: Collection[str], before: int | None = None) -> Definitions:
     bound = _bound(scope)
     found: Definitions = {}
     for node in _inside(scope):
@@ -53,7 +47,7 @@ def _defined(scope: ast.AST, before: int | None = None) -> Definitions:
         for name, value in _assigned(node.targets[0], node.value):
             used = {one.id for one in ast.walk(value) if isinstance(one, ast.Name)}
             is_same = all(len(lines := bound.get(one, [])) < 2 and max(lines, default=0) < node.lineno for one in used)
-            if len(bound[name]) == 1 and is_same and _is_repeatable(value):
+            if len(bound[name]) == 1 and is_same and _is_repeatable(value, repeatable):
                 found[name] = value
     return found
 
@@ -67,13 +61,13 @@ def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr
             yield from _assigned(one, part)
 
 
-def _is_repeatable(value: ast.expr) -> bool:
+def _is_repeatable(value: ast.expr, functions: Collection[str]) -> bool:
     for node in ast.walk(value):
         if not isinstance(node, _REPEATABLE):
             return False
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-            if name not in _PURE or any(isinstance(argument, ast.Starred) for argument in node.args):
+            if name not in functions or any(isinstance(argument, ast.Starred) for argument in node.args):
                 return False
     return True
 

@@ -19,7 +19,7 @@ def with_kinds(rows: pa.Table) -> pa.Table:
     ops = ops_of(_FRAMEWORK)
     told = zip(*(rows[name].to_pylist() for name in ("type", "kind", "roles", "framework")), strict=True)
     found = [
-        (str(ops.kind_of(op_type)), ops.roles_of(op_type).words, _FRAMEWORK) if not kind else (kind, roles, framework)
+        (ops.kind_of(op_type).value, ops.roles_of(op_type).words, _FRAMEWORK) if not kind else (kind, roles, framework)
         for op_type, kind, roles, framework in told
     ]
     for at, name in enumerate(("kind", "roles", "framework")):

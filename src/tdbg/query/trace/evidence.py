@@ -1,4 +1,4 @@
-"""A trace in; how many tensors it holds out, without the inputs that were kept as evidence beside bad outputs."""
+"""Counts the tensors of a trace, without the inputs that were kept as evidence beside bad outputs."""
 
 from __future__ import annotations
 

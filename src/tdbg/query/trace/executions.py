@@ -1,4 +1,4 @@
-"""One process in; its eager ops and calls of functions, by page and with what was bad in them, out."""
+"""Lists the eager ops and calls of functions of a process, by page and with what was bad in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from tdbg.errors import TdbgError
 from tdbg.query.scene.cache import SceneCache
-from tdbg.query.trace.program import Op, Program, function_name
 
 
 class Which(NamedTuple):
@@ -32,12 +31,7 @@ class Executions:
     @cached_property
     def bad(self) -> dict[int, tuple[int, int]]:
         """How many tensors with bad values each execution has that has any: all, and those that did no harm."""
-        found = self._rows.query(
-            "SELECT execution, count(*), count(*) FILTER (op IN (SELECT unnest(?::INTEGER[])) "
-            f"OR seq < {self.harm_begins}) FROM tensors "
-            f"WHERE {self._rows.is_bad(self._process)} GROUP BY 1",
-            [sorted(self.harmless)],
-        )
+        found = self._rows.bad_executions(self._process, self.harmless, self.harm_begins)
         return {execution: (bad, benign) for execution, bad, benign in found}
 
     @cached_property
@@ -96,7 +90,7 @@ class Executions:
             "seq": seq,
             "step": step,
             "time": (time - self._read.moments.began) / 1e6,
-            "label": self._titles.get(execution) or _label(program, op),
+            "label": self._titles.get(execution) or (op.label if op else "?"),
             "kind": "function" if graph >= 0 else "op",
             "graph": graph,
             "op": number,
@@ -127,7 +121,3 @@ class Executions:
             parameters.append([execution for execution, (bad, benign) in self.bad.items() if bad > benign])
         sql = f"SELECT seq FROM executions WHERE {' AND '.join(conditions)} ORDER BY seq"
         return self._rows.numbers(sql, parameters)
-
-
-def _label(program: Program, op: Op | None) -> str:
-    return function_name(op.type) if op is not None else "?"

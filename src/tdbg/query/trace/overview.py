@@ -1,4 +1,4 @@
-"""A trace in; what it is out: which program, which processes, how much of it there is, what is missing."""
+"""Tells what a trace is: of which program and processes, how much of it there is, what is missing."""
 
 from __future__ import annotations
 

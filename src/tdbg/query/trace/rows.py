@@ -1,97 +1,43 @@
-"""A trace in; tensor rows as small records, chosen by SQL over the whole trace, out."""
+"""Reads rows of tensors: as small records, or as columns, chosen by SQL over the whole trace."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from tdbg.model import DType, Flag
+from tdbg.model import BAD_OUTPUT_SQL, Flag
+from tdbg.query.trace.calls import Calls
+from tdbg.query.trace.row import ROW_COLUMNS, Row
 from tdbg.store.reader import Trace
 from tdbg.store.sql import record_batches
 
-_FIELDS = (
-    "seq", "step", "execution", "op", "slot", "iteration", "dtype", "shape", "elements", "negative", "zero",
-    "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std", "flags", "tensor", "value",
-)  # fmt: skip
-
-_CONTENT = ("elements", "is_bad", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean")
+__all__ = ["OUTPUT", "SEEN", "Row", "Rows"]
 
 _MOST_EXECUTIONS = 4  # whose rows are remembered
 _BATCH = 1 << 19  # rows
 
-# An output (not a copy of an input kept as evidence) that holds a NaN or an infinity.
-_IS_BAD = f"flags & {int(Flag.BAD)} != 0 AND flags & {int(Flag.EVIDENCE)} = 0"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One tensor event; the numbers are None where the mode did not measure them."""
-
-    seq: int
-    step: int
-    execution: int
-    op: int
-    slot: int
-    iteration: int
-    dtype: int
-    shape: int
-    elements: int
-    negative: int | None
-    zero: int | None
-    positive: int | None
-    neg_inf: int | None
-    pos_inf: int | None
-    nan: int | None
-    min: float | None
-    max: float | None
-    mean: float | None
-    std: float | None
-    flags: int
-    tensor: int
-    value: int
-
-    @property
-    def is_bad(self) -> bool:
-        return bool(self.flags & Flag.BAD)
-
-    @property
-    def is_input(self) -> bool:
-        return bool(self.flags & Flag.INPUT)
-
-    @property
-    def label(self) -> str:
-        return DType(self.dtype).label
-
-    def looks_like(self, other: Row) -> bool:
-        """Whether all that is known of two tensors is the same."""
-        return all(getattr(self, name) == getattr(other, name) or _are_nan(self, other, name) for name in _CONTENT)
-
-    def bad_text(self) -> str:
-        """``-inf ×3 of 128``"""
-        if self.nan is None:
-            return f"NaN or infinity among {self.elements:,}" if self.elements >= 0 else "NaN or infinity"
-        kinds = [(self.nan, "NaN"), (self.neg_inf, "-inf"), (self.pos_inf, "+inf")]
-        return ", ".join(f"{name} ×{count:,}" for count, name in kinds if count) + f" of {self.elements:,}"
-
-
-def _are_nan(one: Row, other: Row, name: str) -> bool:
-    values = getattr(one, name), getattr(other, name)
-    return all(value is not None and value != value for value in values)
+# SQL for: a tensor of the program, not a copy of an input that was kept as evidence; and no input that was given to it.
+SEEN = f"flags & {int(Flag.EVIDENCE)} = 0"
+OUTPUT = f"flags & {int(Flag.EVIDENCE | Flag.INPUT)} = 0"
 
 
 class Rows:
-    """Queries over ``tensors`` and ``executions`` of one trace."""
+    """Queries over the tables of one trace."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._db = Trace.connect(trace)  # the stored tables only
         self._executions: dict[tuple[int, int], dict[tuple[int, int], list[Row]]] = {}
+        self._calls: dict[int, Calls] = {}
+
+    def calls(self, process: int) -> Calls:
+        """What its eager ops and calls were given and gave."""
+        return self._calls.setdefault(process, Calls(self, process))
 
     @cached_property
     def ops(self) -> pa.Table:
@@ -110,13 +56,13 @@ class Rows:
     def is_bad(self, process: int) -> str:
         """SQL for: an output that holds a NaN or an infinity. The least event lets the engine pass over the rows
         before it, which in a long run are most."""
-        return f"process = {process} AND seq >= {self.first_bad.get(process, 1 << 62)} AND {_IS_BAD}"
+        return f"process = {process} AND seq >= {self.first_bad.get(process, 1 << 62)} AND {BAD_OUTPUT_SQL}"
 
     def query(self, sql: str, parameters: list[Any] | None = None) -> list[tuple]:
         return self._db.execute(sql, parameters or []).fetchall()
 
     def select(self, process: int, where: str, parameters: list[Any] | None = None, tail: str = "") -> list[Row]:
-        sql = f"SELECT {', '.join(_FIELDS)} FROM tensors WHERE process = {process} AND ({where}) {tail}"
+        sql = f"SELECT {', '.join(ROW_COLUMNS)} FROM tensors WHERE process = {process} AND ({where}) {tail}"
         return [Row(*values) for values in self.query(sql, parameters)]
 
     def select_any(self, process: int, alternatives: Sequence[str], also: str = "true", most: int = -1) -> list[Row]:
@@ -133,13 +79,83 @@ class Rows:
         key = (process, execution)
         if key not in self._executions:
             found: dict[tuple[int, int], list[Row]] = defaultdict(list)
-            where = f"execution = {execution} AND flags & {int(Flag.EVIDENCE)} = 0"
+            where = f"execution = {execution} AND {SEEN}"
             for row in self.select(process, where, None, "ORDER BY seq"):
                 found[row.op, row.slot].append(row)
             while len(self._executions) >= _MOST_EXECUTIONS:
                 self._executions.pop(next(iter(self._executions)))
             self._executions[key] = found
         return self._executions[key]
+
+    # ---- what is asked of all rows
+
+    def count(self) -> int:
+        """How many tensors were seen, in all processes."""
+        return int(self.query(f"SELECT count(*) FROM tensors WHERE {SEEN}")[0][0])
+
+    def count_before(self, process: int, op: int, row: Row) -> int:
+        """How often the output, or input, that a row is of was seen of an op before that row."""
+        found = self.query(
+            f"SELECT count(*) FROM tensors WHERE process = {process} AND op = ? AND slot = ? AND seq < ? "
+            f"AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = {row.flags & int(Flag.INPUT)}",
+            [op, row.slot, row.seq],
+        )
+        return int(found[0][0])
+
+    def first_bad_seqs(self, process: int) -> set[int]:
+        """Of each output that was ever bad, the first event in which it was, and the first with a NaN."""
+        found = self.query(
+            "SELECT min(seq), min(seq) FILTER (nan > 0 OR nan IS NULL) FROM tensors "
+            f"WHERE {self.is_bad(process)} GROUP BY op, slot"
+        )
+        return {seq for pair in found for seq in pair if seq is not None}
+
+    def bad_ops(self, process: int, since: int) -> list[tuple[int, int, int, int]]:
+        """(op, first step, fewest elements, first event) of each op that gave bad values from an event on."""
+        return self.query(
+            f"SELECT op, min(step), min(elements), min(seq) FROM tensors WHERE seq >= {since} "
+            f"AND {self.is_bad(process)} GROUP BY op"
+        )
+
+    def bad_executions(self, process: int, harmless: Collection[int], harm_begins: int) -> list[tuple[int, int, int]]:
+        """(execution, tensors with bad values, and those among them that are of harmless ops, or before harm began)."""
+        return self.query(
+            "SELECT execution, count(*), count(*) FILTER (op IN (SELECT unnest(?::INTEGER[])) "
+            f"OR seq < {harm_begins}) FROM tensors WHERE {self.is_bad(process)} GROUP BY 1",
+            [sorted(harmless)],
+        )
+
+    def ran(self, process: int, ops: Collection[int], executions: Collection[int]) -> set[tuple[int, int]]:
+        """(op, execution) of those ops that gave something in those executions."""
+        if not ops:
+            return set()
+        found = self.query(
+            f"SELECT DISTINCT op, execution FROM tensors WHERE process = {process} AND op IN ({_listed(ops)}) "
+            f"AND execution IN ({_listed(executions)})"
+        )
+        return {(op, execution) for op, execution in found}
+
+    def seen_before(self, process: int, events: Mapping[int, int]) -> set[int]:
+        """The ops that gave something before an event; ``events``: which, of each op."""
+        pairs = ", ".join(f"({op}, {seq})" for op, seq in events.items())
+        if not pairs:
+            return set()
+        found = self.query(
+            f"SELECT DISTINCT t.op FROM tensors t JOIN (VALUES {pairs}) AS f(op, seq) "
+            f"ON t.op = f.op AND t.seq < f.seq WHERE t.process = {process}"
+        )
+        return {op for (op,) in found}
+
+    def largest(self, process: int, ops: Sequence[int], before: int) -> float:
+        """The largest magnitude that any of these ops gave before an event; 0.0 where none was recorded."""
+        found = self.query(
+            "SELECT max(greatest(abs(min), abs(max))) FROM tensors WHERE "
+            f"process = {process} AND seq < {before} AND isfinite(min) AND op IN (SELECT unnest(?))",
+            [list(ops)],
+        )
+        return float(found[0][0] or 0.0)
+
+    # ---- columns
 
     def numbers(self, sql: str, parameters: list[Any] | None = None) -> np.ndarray:
         """The one column that a query gives."""
@@ -155,6 +171,10 @@ class Rows:
         """Columns as arrays, for what is too much for records; a missing number is 0, or NaN where that exists."""
         columns = self._db.execute(sql).fetchnumpy()
         return {name: _filled(column) for name, column in columns.items()}
+
+
+def _listed(numbers: Collection[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 def _filled(column: np.ndarray) -> np.ndarray:

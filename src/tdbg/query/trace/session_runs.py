@@ -1,4 +1,4 @@
-"""A process of a trace in; the runs of its Sessions out: their numbers, and what they were asked for."""
+"""Knows the runs of Sessions of a process: their numbers, and what they were asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace's folder in; its stored tables, and those that are worked out from them, out."""
+"""A trace as users have it: the tables that are stored, and those that are worked out of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace and a query that a person typed in; columns and rows, or one sentence on what is wrong with it, out."""
+"""Runs a query that a person typed, or tells in one sentence what is wrong with it."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The row where trouble began in; the case out: the op, its inputs as they were, and where they came from.
+"""Gathers what is known of the place where trouble began: the op, its inputs as they were, and where they came from.
 
 A case is what the rules for causes look at.
 """
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -13,23 +13,19 @@ from typing import Any
 import numpy as np
 
 from tdbg.errors import TdbgError
-from tdbg.model import DType, Flag, Phase
+from tdbg.frameworks import dialect_of
+from tdbg.frameworks.contract import Dialect
+from tdbg.model import BAD_SQL, DType, Flag, Phase
 from tdbg.query.flow.lineage import Lineage
 from tdbg.query.trace.coverage import is_filtered
 from tdbg.query.trace.program import Op, Program
-from tdbg.query.trace.rows import Row, Rows
+from tdbg.query.trace.rows import OUTPUT, SEEN, Row, Rows
 from tdbg.query.verdict.input_facts import InputFact
 from tdbg.store.reader import Trace
+from tdbg.vocabulary import ENTRANCES, Kind, Role
 
-_MOVE = ("Identity", "IdentityN", "Reshape", "Transpose", "ExpandDims", "Squeeze", "StopGradient")
-_OF_TWO = ("Sub", "Mul", "AddV2", "Add", "RealDiv", "Div", "Maximum", "Minimum")
-_NOT_COMPUTED = ("Const", "Placeholder", "ReadVariableOp", "Iterator", "Optional", "VarHandleOp")
-_CALLS = ("PartitionedCall", "If", "While", "Case")
-# Files of libraries that compute something larger than the one op that their caller named.
-_LIBRARIES = tuple(
-    f"{os.sep}{part}{os.sep}".replace("/", os.sep)
-    for part in ("keras/src/layers", "keras/src/losses", "keras/src/optimizers", "keras/src/trainers", "tf_keras")
-)
+_OF_TWO = (Kind.SUBTRACT, Kind.MULTIPLY, Kind.ADD, Kind.DIVIDE, Kind.MAXIMUM, Kind.MINIMUM)
+_NOT_COMPUTED = ENTRANCES | {Kind.CONSTANT, Kind.READ, Kind.ITERATOR, Kind.VARIABLE}
 _LARGEST_SHOWN = 1 << 24  # elements that are searched for the one that went wrong
 
 
@@ -45,6 +41,11 @@ class Case:
         self.op, self.frame = op, self.program.user_frame(op)
 
     @property
+    def dialect(self) -> Dialect:
+        """How the users of the op's framework say things."""
+        return dialect_of(self.op.framework)
+
+    @property
     def source(self) -> str:
         return self.program.line_text(self.frame) if self.frame else ""
 
@@ -54,10 +55,7 @@ class Case:
 
     @property
     def attributes(self) -> str:
-        found = self._rows.query(
-            f"SELECT attributes FROM ops WHERE process = {self._process} AND op = ?", [self.op.number]
-        )
-        return str(found[0][0]) if found else "{}"
+        return self.program.attributes(self.op.number)
 
     @property
     def is_backward(self) -> bool:
@@ -77,9 +75,9 @@ class Case:
         same = f"execution = {self.row.execution}" if op.graph >= 0 else f"seq < {self.row.seq}"
         found = self._rows.select(
             self._process,
-            f"op = ? AND {same} AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = 0",
+            f"op = ? AND {same} AND {OUTPUT}",
             [op.number],
-            f"ORDER BY step = {self.row.step} DESC, flags & {int(Flag.BAD)} DESC, seq DESC LIMIT 1",
+            f"ORDER BY step = {self.row.step} DESC, {BAD_SQL} DESC, seq DESC LIMIT 1",
         )
         return self.beside(found[0]) if found else None
 
@@ -124,9 +122,9 @@ class Case:
         if not self.is_filtered or self.op.graph < 0 or index >= len(self.op.inputs):
             return None
         op = self.program.ops.get(self.op.inputs[index][0])
-        while op is not None and op.type in _MOVE and op.inputs:
+        while op is not None and Role.MOVES in op.roles and op.inputs:
             op = self.program.ops.get(op.inputs[0][0])
-        if op is None or op.observed or op.type.startswith(_NOT_COMPUTED) or op.type.endswith(_CALLS):
+        if op is None or op.observed or op.kind in _NOT_COMPUTED or Role.CALLS in op.roles:
             return None
         return op
 
@@ -152,12 +150,7 @@ class Case:
     def largest_before(self, op: Op, index: int) -> float:
         """The largest magnitude that an input of an op of a graph had before this row; 0.0 where none was recorded."""
         made = Lineage(self._rows, self.program, self._process, []).sources(op, index)
-        found = self._rows.query(
-            "SELECT max(greatest(abs(min), abs(max))) FROM tensors WHERE "
-            f"process = {self._process} AND seq < {self.row.seq} AND isfinite(min) AND op IN (SELECT unnest(?))",
-            [made],
-        )
-        return float(found[0][0] or 0.0)
+        return self._rows.largest(self._process, made, self.row.seq)
 
     @cached_property
     def _evidence(self) -> dict[int, Row]:
@@ -178,14 +171,8 @@ class Case:
     def _before(self) -> Lineage:
         """A lineage over all rows, good ones too, that the origin op can have read, and those its call was given."""
         rows, process, origin = self._rows, self._process, self.row
-        call = rows.query(
-            f"SELECT inputs FROM executions WHERE process = {process} AND execution = ?", [origin.execution]
-        )
-        given = [int(tensor) for tensor in (call[0][0] if call else [])]
-        made_in = rows.query(
-            f"SELECT execution FROM ends WHERE process = {process} AND list_has_any(outputs, ?)", [given]
-        )
-        calls = [str(execution) for (execution,) in made_in]
+        given = rows.calls(process).of(origin.execution).inputs
+        calls = [str(execution) for execution in rows.calls(process).makers_of(given)]
         calls += [str(origin.execution)] if origin.execution >= 0 else []
         read = Lineage(rows, self.program, process, []).inputs(origin) if self.op.graph >= 0 else []
         # Constants, and all that a dataset computes, belong to no execution: take only what the op itself read.
@@ -202,63 +189,52 @@ class Case:
         case: Case | None = self.made_by.get(index)
         while case is not None and steps > 0:
             steps -= 1
-            if case.op.type not in _MOVE:
+            if Role.MOVES not in case.op.roles:
                 yield case
             case = case.made_by.get(case.carried)
 
     @property
     def carried(self) -> int:
         """The input that the op works on: the first, or the second of ``1 - x``."""
-        first = self.fact(0) if self.op.type in _OF_TWO and len(self.inputs) == 2 else None
-        is_given = first is not None and (first.op.type == "Const" or first.is_given)
+        first = self.fact(0) if self.op.kind in _OF_TWO and len(self.inputs) == 2 else None
+        is_given = first is not None and (first.op.kind == Kind.CONSTANT or first.is_given)
         return int(is_given and first is not None and first.row.elements == 1)
 
-    def makers(self, index: int = 0, steps: int = 5) -> list[str]:
-        """The types of the ops behind an input, the nearest first."""
-        return [case.op.type for case in self.chain(index, steps)]
+    def makers(self, index: int = 0, steps: int = 5) -> list[Kind]:
+        """The kinds of the ops behind an input, the nearest first."""
+        return [case.op.kind for case in self.chain(index, steps)]
 
     def readers(self, op: Op | None = None) -> list[Op]:
         """The ops of the graph that read this one's outputs, looking through ops that move."""
         number = (op or self.op).number
-        found, waiting, seen = [], [number], {number}
-        while waiting:
-            for reader in self.program.readers.get(waiting.pop(), ()):
-                if reader.number not in seen:
-                    seen.add(reader.number)
-                    if not reader.observed and (reader.type in _MOVE or reader.number in self.program.wholes):
-                        waiting.append(reader.number)
-                    else:
-                        found.append(reader)
-        return found
+        return [one for one in self.program.graph.readers_beyond(number, self._moves) if not self._moves(one)]
+
+    def _moves(self, op: Op) -> bool:
+        """Whether an op has no rows of its own and only hands on, or became a part of another."""
+        return not op.observed and (Role.MOVES in op.roles or op.number in self.program.wholes)
 
     def row_of(self, op: Op, slot: int = 0) -> Row | None:
         """What another op gave in the same execution (and iteration, where it has one)."""
         if self.row.execution >= 0:
             found = self._rows.of_execution(self._process, self.row.execution).get((op.number, slot), [])
         else:  # all that belongs to no execution may be much
-            where = f"op = ? AND slot = ? AND execution = -1 AND flags & {int(Flag.EVIDENCE)} = 0"
+            where = f"op = ? AND slot = ? AND execution = -1 AND {SEEN}"
             found = self._rows.select(self._process, where, [op.number, slot], "ORDER BY seq")
         same = [row for row in found if row.iteration == self.row.iteration]
         return next(iter(same or found), None)
 
     def dims(self, row: Row) -> tuple[int, ...]:
-        found = self._rows.query(f"SELECT dims FROM shapes WHERE process = {self._process} AND shape = ?", [row.shape])
-        return tuple(found[0][0]) if found else ()
+        return self.program.shapes.get(row.shape, ())
 
     def runs_before(self) -> int:
         """How often this op gave this output before."""
-        found = self._rows.query(
-            f"SELECT count(*) FROM tensors WHERE process = {self._process} AND op = ? AND slot = ? AND seq < ? "
-            f"AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = {self.row.flags & int(Flag.INPUT)}",
-            [self.op.number, self.row.slot, self.row.seq],
-        )
-        return int(found[0][0])
+        return self._rows.count_before(self._process, self.op.number, self.row)
 
     def earlier_rows(self, count: int) -> list[Row]:
         """What this op gave in its last runs before this one, the latest first."""
         return self._rows.select(
             self._process,
-            f"op = ? AND slot = ? AND seq < ? AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = 0",
+            f"op = ? AND slot = ? AND seq < ? AND {OUTPUT}",
             [self.op.number, self.row.slot, self.row.seq],
             f"ORDER BY seq DESC LIMIT {count}",
         )
@@ -267,7 +243,7 @@ class Case:
         """The runs of this op after this one, the next first."""
         found = self._rows.select(
             self._process,
-            f"op = ? AND slot = ? AND seq > ? AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = 0",
+            f"op = ? AND slot = ? AND seq > ? AND {OUTPUT}",
             [self.op.number, self.row.slot, self.row.seq],
             f"ORDER BY seq LIMIT {count}",
         )
@@ -284,26 +260,13 @@ class Case:
         return [self.beside(row) for row in rows if row.seq != self.row.seq]
 
     def _eager_readers(self) -> list[Row]:
-        calls = self._rows.query(
-            f"SELECT execution FROM executions WHERE process = {self._process} AND execution > ? "
-            "AND list_contains(inputs, ?) LIMIT 16",
-            [self.row.execution, self.row.tensor],
-        )
-        if not calls:
+        takers = [call.execution for call in self._rows.calls(self._process).takers_of(self.row.tensor)]
+        numbers = ", ".join(str(taker) for taker in [one for one in takers if one > self.row.execution][:16])
+        if not numbers:
             return []
-        numbers = ", ".join(str(execution) for (execution,) in calls)
-        rows = self._rows.select(
-            self._process,
-            f"execution IN ({numbers}) AND slot = 0 AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = 0",
-            None,
-            "ORDER BY seq",
-        )
+        where = f"execution IN ({numbers}) AND slot = 0 AND {OUTPUT}"
+        rows = self._rows.select(self._process, where, None, "ORDER BY seq")
         return [row for row in rows if self.program.ops[row.op].phase == self.op.phase]
-
-    @cached_property
-    def library(self) -> str:
-        """What the user's file calls TensorFlow; "" when it does not import it under a name."""
-        return self.program.imported_as("tensorflow", self.frame) if self.frame else ""
 
     @cached_property
     def is_written_by_user(self) -> bool:
@@ -312,18 +275,19 @@ class Case:
         for frame in self.program.stack(op.stack):
             if frame.is_user:
                 return True
-            if any(part in frame.file for part in _LIBRARIES):
+            if self.dialect.signs.larger_than_op.search(frame.file):
                 return False
         return False
 
-    def is_made_in(self, function: str) -> bool:
-        """Whether a function of a library with just this name made the op."""
+    def is_made_in(self, sign: re.Pattern[str]) -> bool:
+        """Whether a function of a library with such a name made the op."""
         frames = self.program.stack(self.op.stack)
-        return any(frame.function == function for frame in frames if not frame.is_user)
+        return any(sign.search(frame.function) for frame in frames if not frame.is_user)
 
-    def stack_has(self, part: str) -> bool:
-        """Whether the op was made by code of a file, or a function, with this in its name."""
-        return any(part in frame.file or part in frame.function for frame in self.program.stack(self.op.stack))
+    def stack_has(self, sign: re.Pattern[str]) -> bool:
+        """Whether the op was made by code of a file, or a function, with such a name."""
+        frames = self.program.stack(self.op.stack)
+        return any(sign.search(frame.file) or sign.search(frame.function) for frame in frames)
 
     # ---- values
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tdbg.op_types import COMPARE, HAND_ON, WEIGH
 from tdbg.query.trace.program import Op
 from tdbg.query.trace.rows import Row
+from tdbg.vocabulary import COMPARE, HAND_ON, WEIGH, Kind
 
-ENTRANCES = ("Const", "ReadVariableOp", "Placeholder")
+HELD = (Kind.CONSTANT, Kind.READ, Kind.ARGUMENT)  # what the program has, and did not compute here
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,10 @@ class Harmless:
 def reason_of(row: Row, op: Op, end: Row, by: Op | None, is_kept: bool) -> Harmless:
     """``end`` is the last bad row that came of this one, ``by`` the op that made good values of it, ``is_kept`` says
     that one of them was given or is kept by the program."""
-    if row.nan == 0 and by is None and not is_kept and op.type != "Const":
+    if row.nan == 0 and by is None and not is_kept and op.kind != Kind.CONSTANT:
         return Harmless(row, op, "infinite_result")
-    is_meant = row.is_input or op.type in ENTRANCES or op.type in HAND_ON
-    if not row.nan and ((by is not None and by.type in COMPARE) or is_meant):
-        is_array = row.elements > 1 or end.elements > 1 or (by is not None and by.type in WEIGH)
+    is_meant = row.is_input or op.kind in HELD or op.kind in HAND_ON
+    if not row.nan and ((by is not None and by.kind in COMPARE) or is_meant):
+        is_array = row.elements > 1 or end.elements > 1 or (by is not None and by.kind in WEIGH)
         return Harmless(row, op, "mask_fill" if is_array else "infinite_initial_value", by)
     return Harmless(row, op, "healed", by)

@@ -1,11 +1,11 @@
-"""One input of the op where trouble began: its numbers, where it came from, and both as text."""
+"""Describes one input of the op where trouble began: its numbers, and where it came from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from tdbg.model import Frame
-from tdbg.query.trace.program import Op, function_name, short_path
+from tdbg.query.trace.program import Op, short_path
 from tdbg.query.trace.rows import Row
 
 
@@ -21,7 +21,7 @@ class InputFact:
     made: Row | None = None  # the row in which its op gave it; None when that was not recorded
 
     def as_text(self) -> str:
-        origin = "given" if self.is_given else f"from {function_name(self.op.type)}"
+        origin = "given" if self.is_given else f"from {self.op.label}"
         where = f", {short_path(self.frame.file)}:{self.frame.line}" if self.frame else ""
         return f"input {self.index}: {self._numbers()}, {origin}{where}"
 
@@ -41,4 +41,4 @@ class InputFact:
     def came_from(self) -> str:
         """``came from Softmax, train.py:47``"""
         where = f", {short_path(self.frame.file)}:{self.frame.line}" if self.frame else ""
-        return "was given" if self.is_given else f"came from {function_name(self.op.type)}{where}"
+        return "was given" if self.is_given else f"came from {self.op.label}{where}"

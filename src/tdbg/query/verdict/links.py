@@ -1,7 +1,8 @@
-"""A verdict in; where each thing that it names is out: events, ops, lines, and filters that find the rest."""
+"""Tells where each thing that a verdict names is: events, ops, lines, and filters that find the rest."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tdbg.query.verdict.verdict import Origin, Verdict
@@ -42,6 +43,12 @@ def _of(origin: Origin) -> dict[str, Any]:
             "tensors": since,
             "loss": f'{since} and phase == "forward" and elements == 1' if origin.reach.loss else None,
             "gradients": f'{since} and phase == "backward"' if origin.reach.gradients else None,
-            "weights": f'{since} and op == "ReadVariableOp"' if origin.reach.weights + origin.reach.state else None,
+            "weights": f"{since} and {_is_any(origin.reach.reads)}" if origin.reach.reads else None,
         },
     }
+
+
+def _is_any(types: Sequence[str]) -> str:
+    """A filter for ops of these types."""
+    one_of = " or ".join(f'op == "{one}"' for one in types)
+    return f"({one_of})" if len(types) > 1 else one_of

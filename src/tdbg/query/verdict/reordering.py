@@ -10,11 +10,13 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from tdbg.frameworks import dialect_of
 from tdbg.model import DType, Phase
 from tdbg.query.trace.program import Op, Program, short_path
 from tdbg.query.trace.rows import Rows
+from tdbg.vocabulary import Kind
 
-_FACTORS = frozenset({"Mul", "RealDiv", "Div"})
+_FACTORS = frozenset({Kind.MULTIPLY, Kind.DIVIDE})
 _RANGE = {  # the powers of ten that a type holds without losing digits
     DType.FLOAT16: (-4.2, 4.8),
     DType.BFLOAT16: (-37.9, 38.5),
@@ -55,11 +57,11 @@ def note_on_constants(rows: Rows, program: Program, process: int, rewritten: Col
     products: dict[int, _Product] = {}
     inner: set[int] = set()
     for number, op in sorted(program.ops.items()):  # an op comes after those that it reads
-        if op.type not in _FACTORS or op.graph < 0 or op.graph in rewritten or op.phase != Phase.FORWARD:
+        if op.kind not in _FACTORS or op.graph < 0 or op.graph in rewritten or op.phase != Phase.FORWARD:
             continue
         product = products[number] = _Product()
         for at, (source, _) in enumerate(op.inputs):
-            sign = -1 if at == 1 and op.type != "Mul" else 1
+            sign = -1 if at == 1 and op.kind != Kind.MULTIPLY else 1
             if source in constants:
                 dtype, power = constants[source]
                 product.multiply(_Product(power, {dtype}, {number: op}), sign)
@@ -72,8 +74,8 @@ def note_on_constants(rows: Rows, program: Program, process: int, rewritten: Col
 
 def _constants(rows: Rows, process: int) -> dict[int, tuple[DType, float]]:
     """By op: the type, and the power of ten of the largest element."""
-    sql = f"SELECT op, output_dtypes[1] FROM ops WHERE process = {process} AND type = 'Const' AND graph >= 0"
-    dtypes = {op: DType(number) for op, number in rows.query(sql) if number in set(_RANGE)}
+    sql = f"SELECT op, output_dtypes[1] FROM ops WHERE process = {process} AND kind = ? AND graph >= 0"
+    dtypes = {op: DType(number) for op, number in rows.query(sql, [Kind.CONSTANT.value]) if number in set(_RANGE)}
     columns = (rows.ops[name].to_pylist() for name in ("process", "op", "min", "max"))
     found = {}
     for of, op, least, most in zip(*columns, strict=True):
@@ -88,7 +90,8 @@ def _text(program: Program, product: _Product) -> str:
     lines = list(dict.fromkeys(f"{short_path(frame.file)}:{frame.line}" for frame in frames if frame is not None))
     where = f" of {' and '.join(lines)}" if lines else ""
     size = "more" if product.power > 0 else "less"
+    framework = next(dialect_of(op.framework).title for op in product.ops.values())
     return (
-        f"without tdbg TensorFlow may multiply the constants{where} first, which gives {size} than "
+        f"without tdbg {framework} may multiply the constants{where} first, which gives {size} than "
         f"{min(product.dtypes).label} can hold; if only the plain program goes wrong, record with tdbg run --exact"
     )

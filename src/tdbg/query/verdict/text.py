@@ -1,4 +1,4 @@
-"""A verdict in, lines for people out: at most eight after a run, the whole story for ``tdbg why``."""
+"""Tells a verdict to people: in at most eight lines after a run, as the whole story for ``tdbg why``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bad rows of one process in; where trouble began, what was carried on from there, and what did no harm, out."""
+"""Finds where trouble began among the bad values of a process, what was carried on from there, and what did no harm."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ from collections import defaultdict, deque
 from functools import cached_property
 
 from tdbg.model import Phase
-from tdbg.op_types import HAND_ON, ONLY_MOVE, SOFTMAX
 from tdbg.query.flow.healing import Healing
 from tdbg.query.flow.lineage import Lineage
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Row, Rows
 from tdbg.query.verdict.bad_rows import beside, first_rows
-from tdbg.query.verdict.harmless import ENTRANCES, Harmless, reason_of
+from tdbg.query.verdict.harmless import HELD, Harmless, reason_of
+from tdbg.vocabulary import DATASETS, ENTRANCES, HAND_ON, KEEPERS, ONLY_MOVE, SOFTMAXES, Kind
 
 _RANK = {Phase.BACKWARD: 1, Phase.UPDATE: 2}
-_GIVEN = ("Placeholder", "Iterator", "Optional", "PyFunc", "EagerPyFunc")
-# They hand out what was put into a variable, a list, a queue or an iterator before; how it got there is not recorded.
-_KEEPERS = (
-    "ReadVariableOp", "Variable", "Placeholder", "Iterator", "Optional", "TensorList", "Stack", "Queue", "TensorArray",
-)  # fmt: skip
+_GIVEN = ENTRANCES | {Kind.PYTHON}
 
 
 class Trouble:
@@ -45,11 +41,11 @@ class Trouble:
         parents = self._read_bad(row)
         if not row.nan:
             return parents
-        if self._program.ops[row.op].type in ("Select", "SelectV2"):  # it chose what is computed, as far as one can say
-            parents = [one for one in parents if self._program.ops[one.op].type != "Const"] or parents
+        if self._program.ops[row.op].kind == Kind.SELECT:  # it chose what is computed, as far as one can say
+            parents = [one for one in parents if self._program.ops[one.op].kind != Kind.CONSTANT] or parents
         # A NaN made from a constant's infinity begins here: the constant (a mask's -inf) is innocent. So is a mask that
         # was given beside what was NaN already.
-        is_mask = self._program.ops[row.op].type in SOFTMAX or any(parent.nan for parent in parents)
+        is_mask = self._program.ops[row.op].kind in SOFTMAXES or any(parent.nan for parent in parents)
         return [
             parent
             for parent in parents
@@ -82,13 +78,13 @@ class Trouble:
         if row.nan != 0 or depth == 0:
             return False
         op = self._program.ops[row.op]
-        if op.type == "Const":
+        if op.kind == Kind.CONSTANT:
             return True
         parents = self._read_bad(row)
         if not parents:
-            is_given = row.is_input or op.type.startswith(_GIVEN)
+            is_given = row.is_input or op.kind in _GIVEN
             return for_softmax and is_given and not row.pos_inf
-        return op.type in HAND_ON and all(self._is_fill(parent, for_softmax, depth - 1) for parent in parents)
+        return op.kind in HAND_ON and all(self._is_fill(parent, for_softmax, depth - 1) for parent in parents)
 
     @cached_property
     def _carriers(self) -> set[tuple[int, int]]:
@@ -113,38 +109,34 @@ class Trouble:
         """Whether a bad value has got to where it counts: a gradient, an update, a loss, a result."""
         op = self._program.ops[row.op]
         if self._is_partial:
-            return not (op.type == "Const" and not row.nan)
-        if op.type == "Const":
+            return not (op.kind == Kind.CONSTANT and not row.nan)
+        if op.kind == Kind.CONSTANT:
             return False  # nobody read it, or what came of it is looked at in its turn
         if op.phase in (Phase.BACKWARD, Phase.UPDATE):
             return not self._scales_loss
         if self._children.get(row.seq) or self.healed_by(row) is not None:  # what came of it is looked at in its turn
-            return op.type == "ReadVariableOp" and self._healing.is_swallowed(row, self._children)
-        if row.is_input and op.type.endswith("Dataset"):
+            return op.kind == Kind.READ and self._healing.is_swallowed(row, self._children)
+        if row.is_input and op.kind in DATASETS:
             return False  # a pipeline may leave bad records out; those that come through are looked at where they do
-        is_given = op.type in ENTRANCES or row.is_input
+        is_given = op.kind in HELD or row.is_input
         return row.nan != 0 or (row.elements == 1 and not is_given) or self._is_spoilt(row, op)
 
     def _is_spoilt(self, row: Row, op: Op) -> bool:
         """A variable that was read before and was good: an update that has no rows of its own made it infinite."""
-        return op.type == "ReadVariableOp" and op.number in self._once_good and not self._read_bad(row)
+        return op.kind == Kind.READ and op.number in self._once_good and not self._read_bad(row)
 
     @cached_property
     def _once_good(self) -> set[int]:
         """Ops that read a good value from a variable before a bad one."""
         firsts = {row.op: row.seq for row in reversed(self._firsts) if self._is_kept(row)}
-        pairs = ", ".join(f"({op}, {seq})" for op, seq in firsts.items())
-        sql = (
-            f"SELECT DISTINCT t.op FROM tensors t JOIN (VALUES {pairs}) AS f(op, seq) ON t.op = f.op AND t.seq < f.seq"
-        )
-        return {op for (op,) in self._rows.query(f"{sql} WHERE t.process = {self._process}")} if pairs else set()
+        return self._rows.seen_before(self._process, firsts)
 
     @cached_property
     def _scales_loss(self) -> bool:
         """A loss-scaling optimizer, whose infinite gradients are skipped by design, and no variable that went bad."""
-        if not self._program.has_frame("loss_scale_optimizer"):
+        if not self._program.scales_loss:
             return False
-        spoilt = [row for row in self._firsts if self._program.ops[row.op].type == "ReadVariableOp" and row.step > 0]
+        spoilt = [row for row in self._firsts if self._program.ops[row.op].kind == Kind.READ and row.step > 0]
         forward = [row for row in self._firsts if self._program.ops[row.op].phase == Phase.FORWARD and row.nan != 0]
         return not spoilt and not forward
 
@@ -216,11 +208,11 @@ class Trouble:
 
     def _is_grave(self, row: Row) -> bool:
         op = self._program.ops[row.op]
-        return op.phase in (Phase.BACKWARD, Phase.UPDATE) or (op.type == "ReadVariableOp" and row.step > 0)
+        return op.phase in (Phase.BACKWARD, Phase.UPDATE) or (op.kind == Kind.READ and row.step > 0)
 
     def _distinct(self, roots: list[Row]) -> list[Row]:
         # What only hands on did not begin here, though what it was given has no row.
-        roots = [row for row in roots if self._program.ops[row.op].type not in ONLY_MOVE] or roots
+        roots = [row for row in roots if self._program.ops[row.op].kind not in ONLY_MOVE] or roots
         made = [(row.step, row.seq) for row in roots if not self._is_kept(row)]
         began = min(made) if made else min(((row.step, row.seq) for row in roots), default=(0, 0))
         kept: list[Row] = []
@@ -237,7 +229,7 @@ class Trouble:
 
     def _is_kept(self, row: Row) -> bool:
         """Out of something that the program keeps: it may have gone bad long before it was looked at."""
-        return row.is_input or self._program.ops[row.op].type.startswith(_KEEPERS)
+        return row.is_input or self._program.ops[row.op].kind in KEEPERS
 
     def _is_carried(self, row: Row, op: Op, earlier: list[Row], began: tuple[int, int]) -> bool:
         """Bad through what the program keeps from step to step, after trouble that was found already."""
@@ -257,14 +249,14 @@ class Trouble:
             return True
         # Numbers that grow overflow at their end first, and in later steps further and further up.
         return not row.nan and any(
-            row.step > kept.step and not kept.nan and self._program.leads_to(op, self._program.ops[kept.op])
+            row.step > kept.step and not kept.nan and self._program.graph.leads_to(op, self._program.ops[kept.op])
             for kept in earlier
         )
 
     @cached_property
     def _spoilt_at(self) -> tuple[float, float]:
         """The step and the event in which a variable was first read that was NaN."""
-        reads = [row for row in self._firsts if row.nan and self._program.ops[row.op].type == "ReadVariableOp"]
+        reads = [row for row in self._firsts if row.nan and self._program.ops[row.op].kind == Kind.READ]
         return min(((row.step, row.seq) for row in reads), default=(math.inf, math.inf))
 
     def path(self, row: Row) -> list[Row]:

@@ -1,4 +1,4 @@
-"""A trace in, the verdict out: every place where bad values began, why, how far they spread, and what did no harm."""
+"""Gives the verdict on a trace: every place where bad values began, why, how far they spread, and what did no harm."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from tdbg.model import Frame, Phase
 from tdbg.query.causes import Cause, find_cause
-from tdbg.query.flow.call_sites import began_inside, function_name, is_variable_after_call
+from tdbg.query.flow.call_sites import began_inside, is_variable_after_call
 from tdbg.query.flow.compositions import unfold
 from tdbg.query.flow.reach import NOWHERE, Reach, find_reach
 from tdbg.query.rules import Alert, Health, find_health
@@ -21,11 +21,11 @@ from tdbg.query.verdict.input_facts import InputFact
 from tdbg.query.verdict.reordering import note_on_constants
 from tdbg.query.verdict.trouble import Harmless, Trouble
 from tdbg.store.reader import Trace
+from tdbg.vocabulary import Kind
 
-NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
 _MOST_ORIGINS = 8
 _HIDDEN = ("where_trap", "clip_after_bad_op")  # bad in the forward pass, where something took it away again
-_OUTSIDE = ("PyFunc", "PyFuncStateless", "EagerPyFunc", "RestoreV2")  # values that TensorFlow did not compute
+_OUTSIDE = (Kind.PYTHON, Kind.RESTORE)  # values that no op computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,8 @@ class Origin:
     @property
     def what(self) -> str:
         if self.row.is_input:
-            return (
-                f"input {self.op.name}"
-                if self.op.graph >= 0
-                else f"input {self.row.slot} of {function_name(self.op.type)}"
-            )
-        return f"variable {self.op.name}" if is_variable_after_call(self.op) else function_name(self.op.type)
+            return f"input {self.op.name}" if self.op.graph >= 0 else f"input {self.row.slot} of {self.op.label}"
+        return f"variable {self.op.name}" if is_variable_after_call(self.op) else self.op.label
 
     def as_dict(self) -> dict[str, Any]:
         row, frame, cause = self.row, self.frame, self.cause
@@ -85,7 +81,7 @@ class Origin:
             "task": self.task or None,
             "seq": row.seq,
             "dtype": row.label,
-            "numbers": {name: getattr(row, name) for name in NUMBERS},
+            "numbers": row.numbers(),
             "cause": cause.name,
             "reason": cause.reason,
             "evidence": list(cause.evidence),
@@ -96,7 +92,7 @@ class Origin:
                     "op_type": fact.op.type,
                     "file": fact.frame.file if fact.frame else None,
                     "line": fact.frame.line if fact.frame else None,
-                    **{name: getattr(fact.row, name) for name in NUMBERS},
+                    **fact.row.numbers(),
                 }
                 for fact in self.inputs
             ],
@@ -268,13 +264,13 @@ def _with_runs(trace: Trace, process: int, origins: list[Origin]) -> list[Origin
 
 
 def _kind(row: Row, op: Op, cause: Cause) -> str:
-    if row.is_input or cause.name.endswith("_in_data") or op.type in _OUTSIDE:
+    if row.is_input or cause.name.endswith("_in_data") or op.kind in _OUTSIDE:
         return "data"
     if op.phase in (Phase.BACKWARD, Phase.UPDATE):
         return op.phase.label
     if is_variable_after_call(op):
         return "update"
-    return "update" if op.type == "ReadVariableOp" and row.step > 0 else "forward"
+    return "update" if op.kind == Kind.READ and row.step > 0 else "forward"
 
 
 def _one_for_each_line(origins: list[Origin]) -> list[Origin]:

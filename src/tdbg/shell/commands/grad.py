@@ -1,4 +1,4 @@
-"""``grad``: the norms of the gradients of all layers over the steps, as a table with small charts."""
+"""``grad`` shows the norms of all layers' gradients over the steps, as a table with small charts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tdbg.shell.result import Cell, Column, Result, Span, Table, text
 from tdbg.shell.sparkline import sparkline
 
 if TYPE_CHECKING:
-    from tdbg.query.over_time.series import Curve
+    from tdbg.query.over_time.curves import Curve
 
 _LEAST_BARS, _MOST_BARS, _OTHER_COLUMNS = 10, 40, 76
 
@@ -29,12 +29,12 @@ class Command(command.Command):
         parser.add_argument("-w", "--weights", action="store_true", help="show the variables instead of the gradients")
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        from tdbg.query.over_time.series import Series
-        from tdbg.shell.traced import trace_scene
+        from tdbg.query.over_time.curves import Curves
+        from tdbg.shell.recorded_scene import recorded_scene
 
-        scene = trace_scene(shell)
-        series = Series(scene.trace(), scene.process)
-        curves = series.weights_by_step() if args.weights else series.gradient_by_layer()
+        scene = recorded_scene(shell)
+        over_steps = Curves(scene.trace(), scene.process)
+        curves = over_steps.weights_by_step() if args.weights else over_steps.gradient_by_layer()
         curves = [curve for curve in curves if any(point.value is not None or point.bad for point in curve.points)]
         what = "variables" if args.weights else "gradients"
         if not curves:
@@ -50,7 +50,7 @@ class Command(command.Command):
             Column("over steps", ""),
         ]
         bars = min(max((shell.width or _MOST_BARS + _OTHER_COLUMNS) - _OTHER_COLUMNS, _LEAST_BARS), _MOST_BARS)
-        each = f"; {series.steps_per_point} steps share a point" if series.steps_per_point > 1 else ""
+        each = f"; {over_steps.steps_per_point} steps share a point" if over_steps.steps_per_point > 1 else ""
         headline = f"Norms of {len(curves)} {what} over steps{each}"
         other = Span("gradients", "name", "grad") if args.weights else Span("weights", "name", "grad -w")
         return Result([text(headline), Table(columns, [_row(curve, bars) for curve in curves])], [other])

@@ -1,10 +1,11 @@
-"""``list_tensors``: which tensors were seen, with time, size, op type, name and what is bad in them."""
+"""``list_tensors`` lists the tensors that were seen, with time, size, op type, name and what is bad in them."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 
 from tdbg.errors import TdbgError
+from tdbg.model import NAMES
 from tdbg.scene import Seen, Selection
 from tdbg.shell import command
 from tdbg.shell.bad_elements import bad_spans
@@ -83,7 +84,7 @@ def _headline(count: int, total: int, selection: Selection) -> str:
 
 def _columns(args: Namespace) -> list[Column]:
     def again(key: str) -> str:
-        """The same list by another column; by the same one, the other way round."""
+        """Writes the command for the same list sorted by another column; by the same one, the other way round."""
         words = ["lt", "-s", key]
         words += ["-r"] if key == args.sort_by and not args.reverse else []
         for flag, value in (
@@ -101,20 +102,20 @@ def _columns(args: Namespace) -> list[Column]:
         Column("Op type", "op_type", sort=again("op_type")),
         Column("Tensor name", "tensor", sort=again("tensor_name")),
         Column("", "bad"),
-        *(Column("", key, is_shown=False) for key in ("step", "dtype", "shape", "nan", "neg_inf", "pos_inf")),
+        *(Column("", key, is_shown=False) for key in ("step", "dtype", "shape", *NAMES)),
     ]
 
 
 def _row(seen: Seen) -> list[Cell]:
-    """With a link to this very one; which of all it is takes counting in a large trace."""
+    """Gives a row with a link to this very tensor; which of all it is takes counting in a large trace."""
     number = f" -n {seen.number}" if seen.number else ""
     return _measured(seen, f"pt {command.quoted(seen.tensor)}{number}")
 
 
 def _measured(seen: Seen, link: str = "") -> list[Cell]:
     numbers = seen.numbers
-    counts = (numbers.nan, numbers.neg_inf, numbers.pos_inf) if numbers else (None, None, None)
+    known = numbers.numbers().values() if numbers else [None] * len(NAMES)
     shape = None if seen.shape is None else "×".join(map(str, seen.shape))
     name = Span(seen.tensor, "name", link)
     shown = (round(seen.time, 3), seen.size, Span(seen.op_type, "op"), name, bad_spans(seen))
-    return [*shown, seen.step, seen.dtype, shape, *counts]
+    return [*shown, seen.step, seen.dtype, shape, *known]

@@ -1,4 +1,4 @@
-"""A result with an array in; the same at one page of its leading dimensions, and what stands beside it, out."""
+"""Turns the pages of an array's leading dimensions, and writes what stands beside it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ from math import prod
 
 import numpy as np
 
-from tdbg.model import Summary
+from tdbg.model import NUMBERS, Summary
 from tdbg.native.reference import DTYPES
 from tdbg.shell.numeric_summary import histogram, summary_of
 from tdbg.shell.result import Array, Line, Result, Span
 from tdbg.shell.words import words_of
 
 PANEL_WIDTH = 34
+_COUNTS = {
+    "nan": ("nan", "nan"), "neg_inf": ("-inf", "inf"), "pos_inf": ("+inf", "inf"), "negative": ("negative", "negative"),
+    "zero": ("zero", "zero"), "positive": ("positive", "positive"),
+}  # fmt: skip
+_COUNTS |= {one.name: (one.label, "") for one in NUMBERS[1:] if one.is_count and one.name not in _COUNTS}
 _MOST_COUNTED = 500_000_000  # bytes; more are not read without being asked for
 _MOST_SORTED = 2_000_000  # elements of a histogram; of more, an even sample
 
 
 @dataclass(frozen=True)
 class View:
-    """``whole`` is what the command gave, with ``array`` in it; ``shown`` is the page looked at. ``page`` counts
-    over the leading dimensions, -1 is all of it."""
+    """A tensor, of which one page is looked at. ``whole`` is what the command gave, with ``array`` in it; ``shown`` is
+    the page looked at. ``page`` counts over the leading dimensions, -1 is all of it."""
 
     whole: Result
     array: Array
@@ -40,7 +45,7 @@ class View:
         return tuple(int(i) for i in np.unravel_index(self.page, shape)) if self.page >= 0 else ()
 
     def turned(self, by: int) -> View:
-        """The next page, round and round; before the first is the whole."""
+        """Goes to the next page, round and round; before the first is the whole."""
         page = (self.page + 1 + by) % (self.pages + 1) - 1
         turned = replace(self, page=page)
         return replace(turned, shown=turned._part())
@@ -53,17 +58,18 @@ class View:
         return replace(self.array, values=self.array.values[page], part=self.array.elements.narrowed(page))
 
     def result(self) -> Result:
-        """With the page in place of the whole array."""
+        """Gives the result with the page in place of the whole array."""
         blocks = [self.shown if block is self.array else block for block in self.whole.blocks]
         return replace(self.whole, blocks=blocks)
 
     @property
     def slice(self) -> str:
-        """``[0, :, :]``"""
+        """Which slice this is: ``[0, :, :]``"""
         return self.array.elements.label(self.indices())
 
     def sliced(self, line: str) -> tuple[str, int]:
-        """The command that gave the tensor with this slice of it, and the place in front of the closing bracket."""
+        """Gives the command that gave the tensor with this slice of it, and the place in front of the closing
+        bracket."""
         for word in words_of(line, is_whole=False)[1:]:
             bare = word.text.partition("[")[0]
             if bare and self.array.name.startswith(bare):
@@ -72,7 +78,7 @@ class View:
         return f"{line}{self.slice}", len(line + self.slice) - 1
 
     def bar(self) -> tuple[Line, Line]:
-        """The line above the elements: which slice this is, and how to get to others."""
+        """Writes the line above the elements: which slice this is, and how to get to others."""
         left = (Span(" slice ", "dim"), Span(self.slice, "link", "!slice"))
         if not self.pages:
             return left, (Span("@[i,j] jumps to an element ", "dim"),)
@@ -82,7 +88,7 @@ class View:
 
 
 def view_of(result: Result) -> View | None:
-    """None when the result shows no array, or several."""
+    """Finds the array that a result shows; None when it shows none, or several."""
     arrays = [block for block in result.blocks if isinstance(block, Array)]
     if len(arrays) != 1 or getattr(arrays[0].values, "ndim", 0) < 1:
         return None
@@ -95,7 +101,7 @@ def has_numbers(array: Array) -> bool:
 
 
 def beside(array: Array, width: int) -> list[Line]:
-    """Counts, extremes and a histogram of the elements."""
+    """Writes counts, extremes and a histogram of the elements."""
     values = array.values
     lines: list[Line] = [(Span("Elements", "title"), Span(f"{values.size:>{width - 8},}"))]
     if values.nbytes > _MOST_COUNTED or (not values.flags.c_contiguous and values.nbytes > _MOST_COUNTED // 10):
@@ -104,14 +110,16 @@ def beside(array: Array, width: int) -> list[Line]:
     if summary is None:
         return lines
     for label, style, count in _counts(summary):
-        if count:
+        if count > 0:
             percent = 100 * count / summary.elements
             share = f"{percent:.3g}%" if percent >= 0.01 else "<0.01%"
             lines.append((Span(f"{label:<9}", style), Span(f"{count:>{width - 17},}"), Span(f"{share:>8}", "dim")))
     if not summary.negative + summary.zero + summary.positive:
         return lines
-    extremes = (("min", summary.min), ("max", summary.max), ("mean", summary.mean), ("std", summary.std))
-    stated = [(Span(f"{label:<9}", "dim"), Span(f"{value:>{width - 9}.7g}", _sign(value))) for label, value in extremes]
+    statistics = [(one.label, getattr(summary, one.name)) for one in NUMBERS if not one.is_count]
+    stated = [
+        (Span(f"{label:<9}", "dim"), Span(f"{value:>{width - 9}.7g}", _sign(value))) for label, value in statistics
+    ]
     return [*lines, (), *stated, (), *_bars(values, width)]
 
 
@@ -120,14 +128,8 @@ def _sign(value: float) -> str:
 
 
 def _counts(summary: Summary) -> Sequence[tuple[str, str, int]]:
-    return (
-        ("nan", "nan", summary.nan),
-        ("-inf", "inf", summary.neg_inf),
-        ("+inf", "inf", summary.pos_inf),
-        ("negative", "negative", summary.negative),
-        ("zero", "zero", summary.zero),
-        ("positive", "positive", summary.positive),
-    )
+    """Label, style and count."""
+    return [(label, style, getattr(summary, name)) for name, (label, style) in _COUNTS.items()]
 
 
 def _bars(values: np.ndarray, width: int) -> list[Line]:

@@ -1,4 +1,4 @@
-"""Lists the routes of the API, a file for each group; their answers are made of what ``query`` says."""
+"""Collects the routes of the API, a file for each group; their answers are what ``query`` says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tdbg.web.route import Route
 
 _GROUPS = (
     "routes.overview", "routes.verdict", "routes.steps", "routes.executions", "routes.tensors", "routes.groups",
-    "routes.values", "routes.program", "routes.files", "routes.prompt", "live",
+    "routes.values", "routes.graphs_and_sources", "routes.files", "routes.prompt", "live",
 )  # fmt: skip
 
 

@@ -1,12 +1,12 @@
-"""Lists executions (eager ops and calls of functions), and tells one with its stack, inputs and outputs."""
+"""Answers for executions, eager ops and calls of functions: pages of them, and one with its stack and tensors."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tdbg.query.trace.executions import Which
-from tdbg.web.answers import STACK, TENSOR, frames, tensors_of
 from tdbg.web.route import LIMIT, OFFSET, PROCESS, Asked, NotFoundError, Parameter, Route
+from tdbg.web.rows_and_stacks import STACK, TENSOR, frames, tensors_of
 from tdbg.web.schema import PLACE, listing, maybe, named, number, one_of, record, text, together, whole
 
 _EXECUTION = named(

@@ -1,4 +1,4 @@
-"""Groups the table of tensors by steps, runs, layers or phases with their health; a group's rows are a listing."""
+"""Answers for the table of tensors by group, steps, runs, layers or phases, with the health of each."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from tdbg.query.listing.groups import BY, Group, Grouped
 from tdbg.query.listing.tensor_listing import Wanted
-from tdbg.web.answers import HEALTH
 from tdbg.web.route import LIMIT, OFFSET, PROCESS, Answer, Asked, Parameter, Route
 from tdbg.web.routes.tensors import WHERE, ops_of_line
+from tdbg.web.rows_and_stacks import HEALTH
 from tdbg.web.schema import listing, maybe, named, one_of, record, text, together, whole
 
 _FIELDS = ("key", "label", "rows", "bad", "benign", "nan", "inf", "min", "max", "first_bad_seq")

@@ -52,7 +52,7 @@ def about(asked: Asked) -> dict[str, Any]:
 
 
 def problems(asked: Asked) -> dict[str, Any]:
-    """Apart from the overview: to look for damage, at all files anew, takes a while."""
+    """Looks for damage, apart from the overview: to look at all files anew takes a while."""
     trace = asked.trace
     return trace.kept("problems", lambda: {"problems": Trace.open(trace.path).problems, "notes": notes(trace.apart())})
 

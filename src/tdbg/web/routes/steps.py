@@ -1,4 +1,4 @@
-"""Gives numbers over training steps: the timeline, tensors' histories, the loss, gradients and layers."""
+"""Answers for numbers over training steps: the timeline, tensors' histories, the loss, gradients and layers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import math
 from collections import Counter
 from typing import Any
 
+from tdbg.model import STATISTICS
 from tdbg.query.listing.layers import layers as find_layers
+from tdbg.query.over_time.curves import Curve, Curves
 from tdbg.query.over_time.histories import Output, histories
-from tdbg.query.over_time.series import Curve, Series
 from tdbg.query.rules.losses import Loss
 from tdbg.query.scene.cache import SceneCache
-from tdbg.web.answers import HEALTH
 from tdbg.web.route import PROCESS, Asked, Parameter, Refused, Route
+from tdbg.web.rows_and_stacks import HEALTH
 from tdbg.web.schema import Schema, counts, listing, maybe, named, number, record, text, together, truth, whole
 from tdbg.web.traces import ServedTrace
 
@@ -59,7 +60,7 @@ def _within(alerts: Counter[tuple[int, str]], first: int, last: int) -> dict[str
 
 
 def history(asked: Asked) -> dict[str, Any]:
-    """Outputs of several processes may be asked for at once."""
+    """Gives the histories of outputs, of several processes at once if they are asked for."""
     wanted: dict[int, list[Output]] = {}
     for typed in asked["op"]:
         process, output = _output(asked, typed)
@@ -84,7 +85,7 @@ def _points(
     most: int,
     same: tuple[int, ...] = (),
 ) -> dict[Output, dict[str, Any]]:
-    """With a reader of its own: the rows of an op are spread over the whole trace."""
+    """Reads histories with a reader of its own: the rows of an op are spread over the whole trace."""
 
     def find() -> dict[Output, dict[str, Any]]:
         with trace.rows_apart() as (_, rows):
@@ -122,7 +123,7 @@ def _range(read: SceneCache, first: int | None, last: int | None) -> tuple[int, 
 def _the_loss(trace: ServedTrace, process: int) -> Loss | None:
     def find() -> Loss | None:
         with trace.rows_apart() as (apart, rows):
-            return Series(apart, process, rows=rows).the_loss()
+            return Curves(apart, process, rows=rows).the_loss()
 
     return trace.kept(("loss output", process), find)
 
@@ -148,11 +149,11 @@ def gradients(asked: Asked) -> dict[str, Any]:
     harmless = trace.harmless(process)
 
     def make() -> dict[str, Any]:
-        series = Series(trace.apart(), process, harmless=harmless)
+        curves = Curves(trace.apart(), process, harmless=harmless)
         return {
-            "steps_per_point": series.steps_per_point,
-            "layers": [_curve(curve) for curve in series.gradient_by_layer()],
-            "weights": [_curve(curve) for curve in series.weights_by_step()],
+            "steps_per_point": curves.steps_per_point,
+            "layers": [_curve(curve) for curve in curves.gradient_by_layer()],
+            "weights": [_curve(curve) for curve in curves.weights_by_step()],
         }
 
     return trace.kept(("gradients", process, harmless), make)
@@ -183,7 +184,7 @@ _POINTS = Parameter("points", "at most this many points; neighbouring steps shar
 _SERIES: dict[str, Schema] = {
     **{name: listing(whole()) for name in ("first", "last", "rows", "elements", "bad")},
     **{name: listing(maybe(whole())) for name in ("zero", "nan", "inf")},
-    **{name: listing(maybe(number())) for name in ("min", "max", "mean", "std")},
+    **{name: listing(maybe(number())) for name in STATISTICS},
 }
 _POINTS_OF = named("Points", record(**_SERIES), "Numbers of one output over steps, a column each.")
 _LOSS = maybe(

@@ -1,4 +1,4 @@
-"""Lists tensors by page, as JSON or as columns; tells one with its stack, where it came from and where it went."""
+"""Answers for tensors: pages of them as JSON or columns, one with its stack, and where its value came from."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tdbg.query.flow.origin_path import Way, Ways
 from tdbg.query.flow.tensor_detail import find_row, inputs_and_consumers
 from tdbg.query.listing.tensor_listing import SORT_KEYS, Wanted
 from tdbg.query.listing.tensor_page import tensor_page
-from tdbg.web.answers import NUMBERS, STACK, TENSOR, events, frames
 from tdbg.web.columns import column_page
 from tdbg.web.route import LIMIT, OFFSET, PROCESS, Answer, Asked, Parameter, Route
+from tdbg.web.rows_and_stacks import NUMBERS_OF_TENSOR, STACK, TENSOR, events, frames
 from tdbg.web.schema import PLACE, listing, maybe, named, number, record, text, together, truth, whole, with_optional
 from tdbg.web.traces import ServedTrace
 
@@ -46,7 +46,7 @@ def _wanted(asked: Asked, process: int) -> Wanted:
 
 
 def ops_of_line(trace: ServedTrace, process: int, file: str, line: int | None) -> tuple[int, ...]:
-    """Those that a line made, or all lines of a file. Only while the trace's lock is held."""
+    """Finds the ops that a line made, or all lines of a file. To be called only while the trace's lock is held."""
     _, made = trace.scene(process).read.sources.ops_by_line(file)
     lines = [line] if line is not None else list(made)
     return tuple(sorted({op for one in lines for op in made.get(one, ())}))
@@ -114,7 +114,7 @@ _LISTED = with_optional(
 )
 _INPUT = named(
     "TensorInput",
-    together(_NEAR, NUMBERS, record(index=whole(), is_given=truth(), text=text())),
+    together(_NEAR, NUMBERS_OF_TENSOR, record(index=whole(), is_given=truth(), text=text())),
 )
 _STOP = named(
     "LineageStop",

@@ -1,4 +1,4 @@
-"""Gives the elements of a tensor, or of a slice of it, where they were kept, with a histogram."""
+"""Answers with the elements of a tensor or a slice of it, where they were kept, and a histogram of them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tdbg.errors import TdbgError
 from tdbg.shell.array_cells import computable
 from tdbg.shell.numeric_summary import histogram, summary_of
 from tdbg.shell.tensor_name import parse_index, take
-from tdbg.web.answers import MEASURED
 from tdbg.web.columns import column_page
 from tdbg.web.route import PROCESS, Answer, Asked, Parameter, Refused, Route
 from tdbg.web.routes.tensors import SEQ
+from tdbg.web.rows_and_stacks import SUMMARY
 from tdbg.web.schema import listing, maybe, named, number, record, text, truth, whole
 
 _LONGEST_TEXT = 200
@@ -41,7 +41,7 @@ def value(asked: Asked) -> dict[str, Any] | Answer:
         "part": list(part.shape),
         "shown": list(shown.shape),
         "is_cut": shown.shape != part.shape,
-        "summary": {name: getattr(summary, name) for name in summary.__slots__} if summary else None,
+        "summary": summary.numbers() if summary else None,
         "histogram": _histogram(part, asked["bins"]),
     }
     if asked["format"] == "columns":
@@ -52,7 +52,7 @@ def value(asked: Asked) -> dict[str, Any] | Answer:
 
 
 def bad_element(asked: Asked) -> dict[str, Any]:
-    """In the order of memory. Behind the last comes the first again."""
+    """Finds the next bad element in the order of memory. After the last comes the first again."""
     with asked.trace.lock:
         scene = asked.trace.scene(asked.process())
         try:
@@ -71,7 +71,8 @@ def bad_element(asked: Asked) -> dict[str, Any]:
 
 
 def _cut(part: np.ndarray, most: int) -> np.ndarray:
-    """Of what is too much: the first of the outer dimensions, and of the last two so much that both can be seen."""
+    """Cuts what is too much down to the first of the outer dimensions, and so much of the last two that both can be
+    seen."""
     if part.size <= most:
         return part
     sizes = list(part.shape)
@@ -88,7 +89,7 @@ def _cut(part: np.ndarray, most: int) -> np.ndarray:
 
 
 def _numbers(shown: np.ndarray) -> np.ndarray | None:
-    """In a row; complex ones by their absolute values."""
+    """Gives all elements in a row; of complex ones their absolute values."""
     if summary_of(shown) is None:
         return None
     plain = computable(shown).reshape(-1)
@@ -116,7 +117,7 @@ _VALUE = record(
     part=listing(whole("the shape of the slice")),
     shown=listing(whole("the shape of what is returned")),
     is_cut=truth(),
-    summary=maybe(record(**MEASURED)),
+    summary=maybe(SUMMARY),
     histogram=maybe(record(counts=listing(whole()), edges=listing(number()))),
     values=listing({"anyOf": [number(), text()]}),
 )

@@ -8,8 +8,8 @@ from tdbg.query.over_time.alerts import KINDS, find_alerts
 from tdbg.query.verdict.links import links
 from tdbg.query.verdict.text import full_lines
 from tdbg.query.verdict.verdict import Verdict, explain
-from tdbg.web.answers import NUMBERS
 from tdbg.web.route import LIMIT, OFFSET, Asked, Parameter, Route
+from tdbg.web.rows_and_stacks import NUMBERS_OF_TENSOR
 from tdbg.web.schema import PLACE, by_name, counts, listing, maybe, named, one_of, record, text, together, truth, whole
 from tdbg.web.traces import ServedTrace
 
@@ -33,12 +33,12 @@ def verdict(asked: Asked) -> dict[str, Any]:
 
 
 def alerts_of(trace: ServedTrace) -> list[dict[str, Any]]:
-    """All of a trace, in the order of time."""
+    """Finds all alerts of a trace, in the order of time."""
     return trace.kept("alerts", lambda: find_alerts(trace.apart()).to_pylist())
 
 
 def _why_benign(said: Verdict | None, row: dict[str, Any]) -> str | None:
-    """Why an alert of bad values stands for no harm; None: it does harm, or there is no verdict yet."""
+    """Says why an alert of bad values stands for no harm; None: it does harm, or there is no verdict yet."""
     if said is None or row["kind"] != "bad_values":
         return None
     for one in said.benign:
@@ -89,7 +89,7 @@ _REACH = record(
     last_step=whole(),
     order=listing(text()),
 )
-_INPUT = together(NUMBERS, record(index=whole(), op_type=text(), **PLACE))
+_INPUT = together(NUMBERS_OF_TENSOR, record(index=whole(), op_type=text(), **PLACE))
 _ORIGIN = named(
     "Origin",
     record(
@@ -107,7 +107,7 @@ _ORIGIN = named(
         task=maybe(text()),
         seq=whole(),
         dtype=text(),
-        numbers=NUMBERS,
+        numbers=NUMBERS_OF_TENSOR,
         cause=text("its name"),
         reason=text(),
         evidence=listing(text()),

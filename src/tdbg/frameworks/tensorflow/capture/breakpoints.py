@@ -18,12 +18,13 @@ from tdbg.capture import faults
 from tdbg.capture.bad_value import Limits, stack_lines
 from tdbg.capture.held_scene import HeldTensor
 from tdbg.capture.hold import Held
+from tdbg.capture.holding import Holding
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
 from tdbg.frames import is_user_file
-from tdbg.frameworks.tensorflow.capture.breaks import OpBreaks, OpInGraphEnded
+from tdbg.frameworks.tensorflow.capture.breaks import OpInGraphEnded
 from tdbg.frameworks.tensorflow.capture.dtypes import code_of
-from tdbg.frameworks.tensorflow.capture.held_op import Known, fact_of, seen_of, user_stack
+from tdbg.frameworks.tensorflow.capture.held_op import Known, fact_of, seen_of
 from tdbg.frameworks.tensorflow.capture.saving import NAMES
 from tdbg.model import Frame, Phase
 
@@ -35,19 +36,19 @@ _numbers = itertools.count()
 class Breakpoints:
     """``steps`` tells the step that the program is in."""
 
-    def __init__(self, breaks: OpBreaks, sources: Sources, steps: Steps, lib: Any) -> None:
-        self._breaks, self._sources, self._steps, self._lib = breaks, sources, steps, lib
+    def __init__(self, holding: Holding, sources: Sources, steps: Steps, lib: Any) -> None:
+        self._holding, self._sources, self._steps, self._lib = holding, sources, steps, lib
 
     def reached(self, frame: FrameType) -> None:
         """SystemExit when the program is to end."""
-        self._breaks.breakpoint_reached()
-        stack = user_stack(self._sources, self._lib.stack_here(3))
+        self._holding.breakpoint_reached()
+        stack = self._sources.user_frames(self._lib.stack_here(4))
         variables = _user_frame(frame).f_locals
         if tf.inside_function() or not tf.executing_eagerly():
             self._put_into_graph(variables, stack)
             return
         self._hold(dict(_values(variables)), stack)
-        self._breaks.holder.leave()
+        self._holding.holder.leave()
 
     def _put_into_graph(self, variables: Mapping[str, Any], stack: Sequence[Frame]) -> None:
         """An op of the function, that holds it with the values that these tensors have then."""
@@ -71,7 +72,7 @@ class Breakpoints:
 
     def _hold(self, values: Mapping[str, np.ndarray], stack: Sequence[Frame]) -> str | None:
         step = self._steps.current
-        if not self._breaks.holder.breaks.hold_lines(step):
+        if not self._holding.holder.breaks.hold_lines(step):
             return None
         user = next((frame for frame in reversed(stack) if frame.is_user), None)
         where = f"{user.file.rpartition('/')[2]}:{user.line}" if user is not None else "unknown"
@@ -87,7 +88,7 @@ class Breakpoints:
                 "run_info",
             )
 
-        return self._breaks.holder.hold(step, make)
+        return self._holding.holder.hold(step, make)
 
 
 def _user_frame(frame: FrameType) -> FrameType:

@@ -10,21 +10,20 @@ import numpy as np
 
 from tdbg import native
 from tdbg.capture import faults
-from tdbg.capture.bad_value import Limits, stack_lines
 from tdbg.capture.breaks import Break
-from tdbg.capture.condition import NUMBERS, can_be_met, compiled, event_of, fields_in, known_of, left_over
-from tdbg.capture.hold import Held, Holder
-from tdbg.capture.interrupts import Interrupts
+from tdbg.capture.condition import OF_TENSORS, can_be_met, compiled, event_of, fields_in, known_of, left_over
+from tdbg.capture.hold import Held
+from tdbg.capture.holding import Holding
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
 from tdbg.expressions import Both
 from tdbg.frameworks.tensorflow.capture.dtypes import code_of
-from tdbg.frameworks.tensorflow.capture.held_op import HeldOps, Known, Maker, Output, user_stack
+from tdbg.frameworks.tensorflow.capture.held_op import HeldOps, Known, Maker, Output
 from tdbg.model import DType
-from tdbg.native.python_arrays import array_of, typed
+from tdbg.native.arrays import array_of, typed
 
-_EAGER, _EVERY_SLOT, _MET = "eager", 0xFFFF, 2  # as native/breaks.h and native/module.c have them
-RawTensor = tuple[int, tuple[int, ...], bytes]  # as native/breaks.c gives them: dtype, dims, elements
+_EAGER, _EVERY_SLOT, _MET = "eager", 0xFFFF, 2  # as native/stopping/breaks.h and native/eager_ops.c have them
+RawTensor = tuple[int, tuple[int, ...], bytes]  # as native/stopping/breaks.c gives them: dtype, dims, elements
 
 
 class OpInGraphEnded(RuntimeError):
@@ -35,25 +34,28 @@ class OpBreaks:
     """The breaks of one recording, on the ops of TensorFlow."""
 
     def __init__(
-        self, holder: Holder, lib: Any, sources: Sources, steps: Steps, as_buffer: Any, trace_again: Callable[[], None]
+        self,
+        holding: Holding,
+        lib: Any,
+        sources: Sources,
+        steps: Steps,
+        as_buffer: Any,
+        trace_again: Callable[[], None],
     ) -> None:
-        self.holder, self._lib, self._sources, self._steps = holder, lib, sources, steps
+        self.holder, self._lib, self._steps = holding.holder, lib, steps
         self._as_buffer, self._trace_again = as_buffer, trace_again
         self.is_on = False
         self._ops: dict[int, Known] = {}
         self._shown = HeldOps(self._ops, sources)
         self._eager: dict[int, Sequence[Break]] = {}
         self._active: Sequence[Break] = ()
-        self.interrupts = Interrupts(holder, lambda: steps.current, self._interrupted)
-        self._has_breakpoints = False
-        holder.breaks.changed = self.apply
+        holding.changed.append(self.apply)
 
     # ---- on and off
 
     def apply(self) -> None:
         """Other conditions count: from here on ops are asked those. What is not observed yet is traced again."""
         breaks = self.holder.breaks
-        self.interrupts.set((bool(breaks.all) or self._has_breakpoints) and not breaks.is_detached)
         self._active = breaks.active(self._steps.current)
         self._eager = {}
         was_on, self.is_on = self.is_on, bool(breaks.all or self._active or breaks.is_over)
@@ -75,31 +77,9 @@ class OpBreaks:
             self._trace_again()
 
     def stop(self) -> None:
-        self.interrupts.set(False)
-        self.holder.breaks.changed = lambda: None
         self._active = ()
         self._lib.set_breaks(None, [])
         self.holder.wait()
-
-    def breakpoint_reached(self) -> None:
-        """The program calls ``tdbg.breakpoint()``: a person debugs it, who may want to hold it elsewhere, too."""
-        if not self._has_breakpoints:
-            self._has_breakpoints = True
-            self.interrupts.set(not self.holder.breaks.is_detached)
-
-    def step_begins(self, step: int) -> None:
-        """May hold the program, or end it."""
-        if self.holder.breaks.begins(step):
-            self.holder.hold(step, lambda: Held("step", f"step {step} begins", self._here(), first="run_info"))
-        self.holder.leave()
-
-    def _interrupted(self) -> Held:
-        """Ctrl-C, or another signal: where the program is."""
-        headline = f"interrupted, step {self._steps.current}; run continues, exit ends the program"
-        return Held("interrupt", headline, self._here(), first="run_info")
-
-    def _here(self) -> list[str]:
-        return stack_lines(user_stack(self._sources, self._lib.stack_here(0)), Limits())
 
     # ---- which outputs
 
@@ -196,7 +176,7 @@ class OpBreaks:
         left = [one for _, one in self._eager_left(op) if can_be_met(one)]
         if not left:
             return []
-        is_numeric = all(fields_in(one) <= {*NUMBERS} for one in left)
+        is_numeric = all(fields_in(one) <= {*OF_TENSORS} for one in left)
         return [(number, _EVERY_SLOT, compiled(reduce(partial(Both, "or"), left) if is_numeric else True))]
 
     # ---- graphs
@@ -204,7 +184,7 @@ class OpBreaks:
     def met(
         self, number: int, slot: int, iteration: int, execution: int, output: RawTensor, inputs: Sequence[RawTensor]
     ) -> str | None:
-        """From native/breaks.c, on whatever thread computed the tensor: holds it there."""
+        """From native/stopping/breaks.c, on whatever thread computed the tensor: holds it there."""
         try:
             op = self._ops.get(number)
             array = _from_raw(output)

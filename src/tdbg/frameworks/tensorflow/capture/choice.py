@@ -7,14 +7,8 @@ from tdbg.config import Config
 from tdbg.frameworks.tensorflow.capture.checks import Checks, can_make, is_checked
 from tdbg.frameworks.tensorflow.capture.graph_record import GraphRecord, NewOp
 from tdbg.frameworks.tensorflow.capture.observers import NAMES
-from tdbg.frameworks.tensorflow.capture.op_kinds import (
-    DEBUGGER_V2_SKIPS,
-    ENTRANCES,
-    RISKY,
-    SAFE,
-    SILENT,
-    writes_variable,
-)
+from tdbg.frameworks.tensorflow.capture.op_kinds import DEBUGGER_V2_SKIPS, ENTRANCES, SILENT
+from tdbg.frameworks.tensorflow.ops import RISKY, SAFE, writes_variable
 from tdbg.model import DType, Mode, Phase
 
 

@@ -86,8 +86,8 @@ class Edges:
 
     def _write(self, name: str, op_type: str, dtype: DType, stack: int, phase: Phase) -> int:
         op = self._next_op()
-        row = (op, -1, name, op_type, "", [], [], [int(dtype)], "{}", stack, int(phase), -1, True)
-        self._recorder.add("ops", row + in_words(op_type))
+        row: tuple = (op, -1, name, op_type, "", [], [], [int(dtype)], "{}", stack, int(phase), -1, True)
+        self._recorder.add("ops", (*row, *in_words(op_type)))
         return op
 
 

@@ -6,19 +6,17 @@ graph is finished (control inputs, call ops, arguments and results) is written t
 
 from __future__ import annotations
 
-import itertools
 import re
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tensorflow.python.framework import tensor_util
 from tensorflow.python.ops import control_flow_util
 
-from tdbg.capture.policy import Policy
-from tdbg.capture.source import Sources
+from tdbg.capture.recording import Recording
 from tdbg.frameworks.tensorflow.capture import attributes
 from tdbg.frameworks.tensorflow.capture.breaks import OpBreaks
 from tdbg.frameworks.tensorflow.capture.checks import Checks, KnownOp
@@ -34,8 +32,8 @@ from tdbg.frameworks.tensorflow.capture.known_inputs import (
     made_by,
 )
 from tdbg.frameworks.tensorflow.capture.observers import NAMES, is_observer
-from tdbg.frameworks.tensorflow.capture.op_kinds import CALLS, ENTRANCES, PARSERS, RISKY, SILENT, writes_variable
-from tdbg.frameworks.tensorflow.ops import in_words
+from tdbg.frameworks.tensorflow.capture.op_kinds import CALLS, ENTRANCES, SILENT
+from tdbg.frameworks.tensorflow.ops import PARSERS, RISKY, in_words, writes_variable
 from tdbg.model import Flag, Phase
 
 _OBSERVER_NAME = re.compile(re.escape(NAMES) + r"(\d+)_\d+")
@@ -44,21 +42,18 @@ _OBSERVER_NAME = re.compile(re.escape(NAMES) + r"(\d+)_\d+")
 class Graphs:
     """All graphs of this process."""
 
-    def __init__(
-        self, recorder: Any, sources: Sources, policy: Policy, observers: Any, next_op: Callable[[], int]
-    ) -> None:
-        self._recorder, self._sources, self._policy, self._observers = recorder, sources, policy, observers
-        self._next_op = next_op
-        self._every_op = recorder.config.every_op
-        self._choice = Choice(recorder.config, policy, strings=observers.name != "python")
-        self._keeps_rows = recorder.config.observes_functions
+    def __init__(self, recording: Recording, observers: Any) -> None:
+        self._recorder, self._sources, self._policy = recording.recorder, recording.sources, recording.policy
+        self._observers, self._next_op, self._next_graph = observers, recording.next_op, recording.next_graph
+        self._every_op = recording.config.every_op
+        self._choice = Choice(recording.config, recording.policy, strings=observers.name != "python")
+        self._keeps_rows = recording.config.observes_functions
         self.checks: Checks | None = None  # set while the program is to stop at the first bad value
         self.breaks: OpBreaks | None = None  # what may hold the program
         self._records: weakref.WeakKeyDictionary[Any, GraphRecord] = weakref.WeakKeyDictionary()
         self._functions: dict[str, GraphRecord] = {}
         self._unknown: set[str] = set()
         self._names: dict[int, str] = {}
-        self._numbers = itertools.count()
         self._lock = threading.RLock()
 
     # ---- graphs
@@ -73,7 +68,7 @@ class Graphs:
             detached = _is_dataset(graph) or bool(outer_record and outer_record.detached)
             compiled = control_flow_util.GraphOrParentsInXlaContext(graph)
             name = getattr(graph, "name", "") or "graph"
-            record = GraphRecord(self.next_graph(), name, outer_record is None, detached, compiled, stack)
+            record = GraphRecord(self._next_graph(), name, outer_record is None, detached, compiled, stack)
             self._records[graph] = record
             self._recorder.add(
                 "graphs",
@@ -82,9 +77,6 @@ class Graphs:
             if compiled:
                 self._recorder.note("xla", f"XLA compiled {name}: only what went in and came out was recorded")
             return record
-
-    def next_graph(self) -> int:
-        return next(self._numbers)
 
     def function(self, name: str) -> GraphRecord | None:
         """The graph behind a runtime function, if tdbg saw it being built."""
@@ -151,7 +143,7 @@ class Graphs:
             index: record.ops.get(made_by(t)[0], -1) for index, t in enumerate(op.inputs) if code_of(t.dtype).is_number
         }
         evidence = [index for index in makers if index not in known.remembered and index not in known.constants]
-        inputs = [(index, makers[index]) for index in [*known.remembered, *evidence]]  # as native/check.c has them
+        inputs = [(index, makers[index]) for index in [*known.remembered, *evidence]]  # as check.c has them
         constants = [(index, makers[index], fact) for index, fact in known.constants.items()]
         return KnownOp(op.type, self._user_name(op), op.stack, op.phase, op.forward, graph.name, inputs, constants)
 

@@ -13,7 +13,7 @@ from tdbg.capture.breaks import Break
 from tdbg.capture.held_scene import HeldTensor
 from tdbg.capture.hold import Held
 from tdbg.capture.source import Sources
-from tdbg.model import DType, Frame, Phase
+from tdbg.model import DType, Phase
 from tdbg.scene import Seen
 
 
@@ -82,7 +82,7 @@ class HeldOps:
             slot=met.slot,
             output=fact,
             inputs=given,
-            stack=user_stack(self._sources, op.stack),
+            stack=self._sources.user_frames(op.stack),
             phase=op.phase,
             forward=self._sources.info(forward.stack).user if forward is not None else None,
             forward_kind=forward.type if forward is not None else "",
@@ -107,11 +107,6 @@ class HeldOps:
             return Input(index, fact_of(held.array), f"given ({held.seen.tensor})")
         line = self._sources.info(made.stack).user
         return Input(index, fact_of(held.array), f"{held.seen.tensor}, from {made.type}", line)
-
-
-def user_stack(sources: Sources, stack: int) -> list[Frame]:
-    """The user's own frames of it, the outermost first; node_info has all."""
-    return [frame for frame in sources.frames(stack) if frame.is_user]
 
 
 def seen_of(op: Known, slot: int, array: np.ndarray, step: int, iteration: int = -1) -> Seen:

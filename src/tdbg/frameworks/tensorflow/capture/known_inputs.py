@@ -12,7 +12,8 @@ from tdbg.frameworks.tensorflow.capture import attributes
 from tdbg.frameworks.tensorflow.capture.checks import fact_of_array
 from tdbg.frameworks.tensorflow.capture.graph_record import GraphRecord, NewOp
 from tdbg.frameworks.tensorflow.capture.observers import is_observer
-from tdbg.frameworks.tensorflow.capture.op_kinds import DEBUGGERS, IN_PLACE, MOVERS
+from tdbg.frameworks.tensorflow.capture.op_kinds import DEBUGGERS, IN_PLACE
+from tdbg.frameworks.tensorflow.ops import MOVERS
 
 
 class KnownInputs(NamedTuple):

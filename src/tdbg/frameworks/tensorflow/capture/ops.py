@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from types import FrameType
 from typing import Any, NamedTuple
@@ -12,15 +11,9 @@ from tensorflow.python.framework import func_graph, ops
 
 from tdbg.capture import faults
 from tdbg.capture.bad_value import Limits
-from tdbg.capture.breaks import Breaks
-from tdbg.capture.control import Action
-from tdbg.capture.hold import Holder
-from tdbg.capture.policy import Policy, bit_mask
-from tdbg.capture.recorder import Recorder
-from tdbg.capture.silent_recorder import SilentRecorder
-from tdbg.capture.source import Sources
-from tdbg.capture.steps import Steps
-from tdbg.frames import phase_of
+from tdbg.capture.holding import Holding
+from tdbg.capture.policy import bit_mask
+from tdbg.capture.recording import Recording
 from tdbg.frameworks.tensorflow.capture import checks, restored
 from tdbg.frameworks.tensorflow.capture.autograph import original_line
 from tdbg.frameworks.tensorflow.capture.breakpoints import Breakpoints
@@ -35,20 +28,16 @@ from tdbg.frameworks.tensorflow.capture.graphs import Graphs
 from tdbg.frameworks.tensorflow.capture.held_op import Known
 from tdbg.frameworks.tensorflow.capture.keras_logits import KerasLogits
 from tdbg.frameworks.tensorflow.capture.observers import NativeObservers, PythonObservers
-from tdbg.frameworks.tensorflow.capture.op_kinds import SILENT, writes_variable
+from tdbg.frameworks.tensorflow.capture.op_kinds import SILENT
 from tdbg.frameworks.tensorflow.capture.signatures import Signatures
 from tdbg.frameworks.tensorflow.capture.targets import Targets
 from tdbg.frameworks.tensorflow.capture.threads import EveryThread
 from tdbg.frameworks.tensorflow.capture.xla import CompiledCalls, WithoutXla, is_compiled
-from tdbg.frameworks.tensorflow.ops import in_words
+from tdbg.frameworks.tensorflow.ops import in_words, writes_variable
 from tdbg.frameworks.tensorflow.sessions.client_graphs import ClientGraphs
 from tdbg.frameworks.tensorflow.sessions.interception import Interception
 from tdbg.frameworks.tensorflow.sessions.runs import Runs
 from tdbg.model import Flag, Mode, Phase
-
-# One count for all recordings of this process: functions that live on from an earlier one still hold observers, whose
-# events are told by their ops' numbers.
-_op_numbers = itertools.count()
 
 # Frames of tdbg and of TensorFlow's callback machinery between the op and the callback.
 _EAGER_SKIP, _GRAPH_SKIP, _SESSION_SKIP = 1, 1, 4
@@ -68,25 +57,27 @@ class Call(NamedTuple):
 class Capture:
     """Everything that listens to TensorFlow while tdbg is on."""
 
-    def __init__(self, recorder: Recorder | SilentRecorder, limits: Limits | None = None) -> None:
-        self.recorder, lib = recorder, recorder.lib
+    def __init__(self, recording: Recording, limits: Limits | None = None) -> None:
+        self._recording = recording
+        self.recorder, lib = recording.recorder, recording.lib
+        recorder = self.recorder
         self._lib = lib
         self._stack_here, self._eager = lib.stack_here, lib.eager
-        self._policy = Policy(recorder.config)
+        self._policy, self.steps, self.sources = recording.policy, recording.steps, recording.sources
+        self.sources.remaps.append(original_line)
         self._dtypes, self._input_dtypes = bit_mask(self._policy.dtypes), bit_mask(self._policy.input_dtypes)
         if recorder.config.mode == Mode.NONE:
             self._dtypes = self._input_dtypes = 0
         self._sites: dict[tuple[str, int, int], tuple[int, int, int]] = {}
         self._lock = threading.Lock()
-        self.steps = Steps(lib, self._policy, recorder.add)
-        self.sources = Sources(lib, recorder.add, phase_of, original_line)
         observers = NativeObservers(lib) if lib.IS_NATIVE else PythonObservers(lib)
-        self.graphs = Graphs(recorder, self.sources, self._policy, observers, self._next_op)
+        self._next_op = recording.next_op
+        self.graphs = Graphs(recording, observers)
         self._clients = ClientGraphs(self.sources, recorder.config.exact)
         self._links = ForwardLinks(self.steps.gradient, self._op_number, lib.maker_of)
         self._targets = Targets(recorder.add, self._clients, self._is_sessions, self._op_number, lib.maker_of)
         self._checks: Checks | None = None
-        self._breaks = self._holding(recorder, observers) if isinstance(recorder, Recorder) else None
+        self._breaks = self._holding(recording.holding, observers) if recording.holding is not None else None
         self._compiled = CompiledCalls(recorder, self._input_dtypes, self._dtypes, as_buffer)
         is_edges, is_exact = recorder.config.mode == Mode.EDGES, recorder.config.exact
         keeps_xla = recorder.config.xla == "keep" or is_edges or is_exact
@@ -95,7 +86,7 @@ class Capture:
             Edges(recorder, self._policy, self.sources, self._dtypes, self._next_op, as_buffer) if is_edges else None
         )
         self._exact = (
-            ExactFunctions(recorder, self.sources, self._policy, self._clients, self._next_op, self.graphs.next_graph)
+            ExactFunctions(recorder, self.sources, self._policy, self._clients, self._next_op, recording.next_graph)
             if is_exact
             else None
         )
@@ -115,7 +106,7 @@ class Capture:
             self._called_in_graph if recorder.config.xla == "keep" and not is_exact else None,
         )
         runs = Runs(
-            recorder, self.sources, self._policy, self.steps, self._clients, self._next_op, self.graphs.next_graph,
+            recorder, self.sources, self._policy, self.steps, self._clients, self._next_op, recording.next_graph,
             self._session_site, self._breaks,
         )  # fmt: skip
         self._sessions = Interception(runs, self._threads.ensure) if recorder.config.records else None
@@ -131,12 +122,9 @@ class Capture:
         self._calls.trace_again()
         checks.switch(self._lib, self._checks is not None)
 
-    def _holding(self, recorder: Recorder, observers: Any) -> OpBreaks:
-        breaks = Breaks(recorder.config.break_on)
-        holder = Holder(breaks, recorder.path, recorder.flush, recorder.note, self._watch)
-        found = OpBreaks(holder, self._lib, self.sources, self.steps, as_buffer, self._trace_again)
+    def _holding(self, holding: Holding, observers: Any) -> OpBreaks:
+        found = OpBreaks(holding, self._lib, self.sources, self.steps, as_buffer, self._trace_again)
         self.graphs.breaks = observers.breaks = found
-        self.steps.began = found.step_begins
         return found
 
     def _trace_again(self) -> None:
@@ -144,19 +132,14 @@ class Capture:
         self._sites.clear()
         self._calls.trace_again()
 
-    def _watch(self, action: Action) -> None:
-        """What the person at the prompt wants to be recorded from here on."""
-        if self._policy.narrow(action.op_type_filter, action.node_name_filter, action.tensor_dtype_filter):
-            self._dtypes, self._input_dtypes = bit_mask(self._policy.dtypes), bit_mask(self._policy.input_dtypes)
-            self._trace_again()
-
-    def _next_op(self) -> int:
-        return next(_op_numbers)
+    def narrowed(self) -> None:
+        """Other things are to be recorded from here on."""
+        self._dtypes, self._input_dtypes = bit_mask(self._policy.dtypes), bit_mask(self._policy.input_dtypes)
+        self._trace_again()
 
     # ---- on and off
 
     def start(self) -> None:
-        self._lib.forget_makers()
         self._links.install()
         self._targets.install()
         self._calls.install()
@@ -166,9 +149,8 @@ class Capture:
         self._threads.install()
         if self._sessions is not None:
             self._sessions.install()
-        self._lib.set_first_op(self._next_op())
-        if self._breaks is not None:
-            self._breaks.apply()
+        if self._recording.holding is not None:
+            self._recording.holding.apply()
         self._lib.set_recording(self.steps.recording)
 
     def stop(self) -> None:
@@ -189,10 +171,8 @@ class Capture:
 
     def after_fork(self) -> None:
         """In a forked child: a thread that held one of these does not exist here."""
-        for lock in (self._lock, self.steps._lock, self.sources._lock, self.graphs._lock):
+        for lock in (self._lock, self.graphs._lock):
             lock._at_fork_reinit()  # type: ignore[union-attr]
-        if self._breaks is not None:
-            self._breaks.holder.after_fork()
         for changed in (self._sessions, self._exact):
             if changed is not None:
                 changed.after_fork()
@@ -249,8 +229,8 @@ class Capture:
             op = self._next_op()
             device = outputs[0].device if outputs else ""
             dtypes = [int(code_of(tensor.dtype)) for tensor in outputs]
-            row = (op, -1, op_type, op_type, device, [], [], dtypes, "{}", stack, int(phase), forward, wanted)
-            self.recorder.add("ops", row + in_words(op_type))
+            row: tuple = (op, -1, op_type, op_type, device, [], [], dtypes, "{}", stack, int(phase), forward, wanted)
+            self.recorder.add("ops", (*row, *in_words(op_type)))
             is_update = phase == Phase.UPDATE and writes_variable(op_type)
             site = (op, self._dtypes if wanted else 0, int(is_update))
             if self._checks is not None:
@@ -322,15 +302,10 @@ class Capture:
 
     def breakpoint(self, frame: FrameType) -> None:
         """The program asks to be held here."""
-        if self._breaks is not None:
+        holding = self._recording.holding
+        if holding is not None:
             self._threads.ensure()
-            Breakpoints(self._breaks, self.sources, self.steps, self._lib).reached(frame)
-
-    def hold(self, frame: FrameType | None) -> None:
-        """A signal asks for the program to be held in this frame."""
-        if self._breaks is not None:
-            self._threads.ensure()
-            self._breaks.interrupts.hold(frame)
+            Breakpoints(holding, self.sources, self.steps, self._lib).reached(frame)
 
     # ---- calls of functions
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tensorflow.python.framework import func_graph, ops
 
 from tdbg.capture.source import Sources
-from tdbg.frameworks.tensorflow.capture.op_kinds import writes_variable
+from tdbg.frameworks.tensorflow.ops import writes_variable
 from tdbg.model import Phase
 
 

@@ -58,9 +58,7 @@ class Outside:
         number = self._next_op()
         dtypes = [int(code_of(tensor.dtype)) for tensor in op.outputs]
         stack, phase = (made.stack, made.phase) if made is not None else (-1, Phase.OTHER)
-        self._recorder.add(
-            "ops",
-            (number, self._number, op.name, op_type, op.device, [], [], dtypes, "{}", stack, int(phase), -1, True)
-            + in_words(op_type),
-        )
+        made_at = (stack, int(phase), -1, True)
+        row: tuple = (number, self._number, op.name, op_type, op.device, [], [], dtypes, "{}", *made_at)
+        self._recorder.add("ops", (*row, *in_words(op_type)))
         return number

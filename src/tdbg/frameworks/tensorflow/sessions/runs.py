@@ -22,7 +22,7 @@ from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.capture.steps import Steps
 from tdbg.frameworks.tensorflow.capture.breaks import OpBreaks
-from tdbg.frameworks.tensorflow.capture.op_kinds import writes_variable
+from tdbg.frameworks.tensorflow.ops import writes_variable
 from tdbg.frameworks.tensorflow.sessions.client_graphs import ClientGraphs, behind
 from tdbg.frameworks.tensorflow.sessions.executor_cost import ExecutorCost
 from tdbg.frameworks.tensorflow.sessions.outside import Outside

@@ -25,9 +25,9 @@ from tdbg.frameworks.tensorflow.capture import attributes
 from tdbg.frameworks.tensorflow.capture.breaks import OpBreaks
 from tdbg.frameworks.tensorflow.capture.dtypes import code_of
 from tdbg.frameworks.tensorflow.capture.held_op import Known
-from tdbg.frameworks.tensorflow.capture.op_kinds import ENTRANCES, PARSERS, RISKY, SAFE, SILENT, writes_variable
+from tdbg.frameworks.tensorflow.capture.op_kinds import ENTRANCES, SILENT
 from tdbg.frameworks.tensorflow.capture.signatures import NOT_TRACED
-from tdbg.frameworks.tensorflow.ops import in_words
+from tdbg.frameworks.tensorflow.ops import PARSERS, RISKY, SAFE, in_words, writes_variable
 from tdbg.frameworks.tensorflow.sessions.client_graphs import ClientGraphs
 from tdbg.frameworks.tensorflow.sessions.debug_nodes import Tensor, take_out, tensor_of
 from tdbg.frameworks.tensorflow.sessions.matching import Given, Match, Matching, Part, Written, fed_name

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tdbg.capture.source import Sources
-from tdbg.frames import phase_of
+from tdbg.frameworks import phase_of
 from tdbg.frameworks.tensorflow.sessions.source_lines import frames_of
 from tdbg.store.format import SCHEMAS
 
