@@ -30,6 +30,7 @@ from mutated_traces import MOST_MEGABYTES, faults_of, import_faults, most_megaby
 from tdbg.errors import TdbgError
 from tdbg.query.trace.trace import Trace
 from tdbg.query.verdict.verdict import explain
+from tdbg.store.damage import damage_in
 from tdbg.store.format import SCHEMAS, parse_name
 from tdbg.store.known import Known
 from tdbg.store.tables import ProcessTables
@@ -137,7 +138,8 @@ def faults_of_one(patient: Patient, seed: int, verdict: bool, commands: bool) ->
                         _read_all(trace)
                         explain(trace).as_dict()
             except Exception as fault:
-                yield said, f"{type(fault).__name__}: {fault}"[:200] + f" at {_place(fault)}"
+                if damage_in(fault) is None:  # else commands say that a file is damaged
+                    yield said, f"{type(fault).__name__}: {fault}"[:200] + f" at {_place(fault)}"
             if commands:
                 for one in faults_of(patient.path, patient.source, seed // 7):
                     yield said, one

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 BURST = 500
-ENTRY = struct.Struct("<QQ")  # events pushed, when
+ENTRY = struct.Struct("<QQQ")  # events pushed, when, and how long the process has computed by then
 ENTRIES = 1 << 14
 
 
@@ -34,14 +34,14 @@ def record(folder: Path, name: str) -> None:
             os._exit(0)
         lib.push_rows(turn, BURST)
         if turn < ENTRIES:
-            ENTRY.pack_into(published, turn * ENTRY.size, (turn + 1) * BURST, time.time_ns())
+            ENTRY.pack_into(published, turn * ENTRY.size, (turn + 1) * BURST, time.time_ns(), time.process_time_ns())
 
 
-def published(folder: Path, name: str) -> list[tuple[int, int]]:
-    """(events pushed, when in ns) as far as the process came."""
+def published(folder: Path, name: str) -> list[tuple[int, int, int]]:
+    """(events pushed, when, time computed, in ns) as far as the process came."""
     file = folder / f"{name}.log"
     entries = ENTRY.iter_unpack(file.read_bytes()) if file.exists() else []
-    return [(count, when) for count, when in entries if count and when]
+    return [entry for entry in entries if all(entry)]
 
 
 def start(trace: Path, **options: Any) -> tuple[Any, Any]:

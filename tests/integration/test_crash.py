@@ -108,7 +108,7 @@ def kill(pid: int) -> int:
 
 def wait_for_events(folder: Path, name: str, count: int) -> None:
     until = time.monotonic() + PATIENCE
-    while not any(pushed >= count for pushed, _ in published(folder, name)):
+    while not any(pushed >= count for pushed, *_ in published(folder, name)):
         assert time.monotonic() < until, f"{name} has recorded too little: {published(folder, name)}"
         time.sleep(0.01)
 
@@ -130,8 +130,9 @@ def assert_whole(trace: Path) -> int:
 
 @pytest.mark.timeout(max(300, 6 * KILLS))
 def test_killed_at_random_moments(producers: Producers) -> None:
-    """What is there is whole each time. At most the last half a second is missing, but on a busy machine the writer may
-    not get its turn in time now and then."""
+    """What is there is whole each time, and at most the last half a second is missing: half a second in which the
+    process got to compute, for on a busy machine it may wait longer than that. Now and then its writer may not get its
+    turn although the process does."""
     late = 0
     moments = random.Random(20).choices([0.03, 0.1, 0.2, 0.8], [4, 3, 2, 1], k=KILLS)
     for number, moment in enumerate(moments):
@@ -142,10 +143,11 @@ def test_killed_at_random_moments(producers: Producers) -> None:
         killed = kill(pid)
         trace = producers.folder / f"{name}.tdbg"
         pushed = published(producers.folder, name)
-        due = [count for count, when in pushed if when < killed - HALF_A_SECOND]
+        computed = pushed[-1][2]
+        due = [count for count, when, then in pushed if max(when - killed, then - computed) < -HALF_A_SECOND]
         late += assert_whole(trace) < max(due, default=0)
         shutil.rmtree(trace)
-    assert late <= KILLS / 10
+    assert late <= KILLS / 50, f"{late} of {KILLS} are late"
 
 
 def test_a_second_process_reads_while_the_first_records(producers: Producers) -> None:
