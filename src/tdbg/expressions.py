@@ -1,4 +1,4 @@
-"""The text of a filter in; a condition that runs as SQL over a trace, or as a predicate on one live event, out.
+"""Parses filters, which run as SQL over a trace or as a predicate on one live event.
 
     nan > 0 and op == "Log"
     max_abs > 1e4 or (name ~ "dense.*" and step in 10:20)

@@ -1,4 +1,4 @@
-"""A stack frame's file and function in; whether the user wrote it, and which phase of training it tells, out."""
+"""Tells from a stack frame's file and function whether the user wrote it, and which phase of training it is."""
 
 from __future__ import annotations
 

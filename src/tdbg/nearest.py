@@ -1,4 +1,4 @@
-"""A name that is not there, and all that are, in; the nearest of them out, quickly also among many thousands."""
+"""Finds the names nearest to one that does not exist, quickly also among many thousands."""
 
 from __future__ import annotations
 

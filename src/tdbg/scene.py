@@ -1,7 +1,7 @@
 """The scene that a debugger's commands look at: one recorded trace, or one moment of a running program.
 
-``Scene`` is what the commands of ``shell/`` and the page ask for. A trace gives one (``query/trace_scene.py``), and so
-does a run of a Session that has just ended (``tensorflow/session/run_scene.py``); neither knows who asks.
+``Scene`` is what the commands of ``shell/`` and the page ask for. A trace gives one (``query/scene/``), and so does
+a run of a Session that has just ended (``frameworks/tensorflow/tfdbg/run_scene.py``); neither knows who asks.
 """
 
 from __future__ import annotations
