@@ -31,8 +31,8 @@ from tdbg.errors import TdbgError
 from tdbg.query.trace.trace import Trace
 from tdbg.query.verdict.verdict import explain
 from tdbg.store.damage import damage_in
+from tdbg.store.file_facts import FileFacts
 from tdbg.store.format import SCHEMAS, parse_name
-from tdbg.store.known import Known
 from tdbg.store.tables import ProcessTables
 from trace_mutants import Kind, damage, place, texts
 
@@ -50,9 +50,9 @@ class Patient:
         self.is_trace = source.suffix == ".tdbg"
         self.content: dict[Path, bytes] = {}
         self._copy()
-        self.known: dict[str, Known] = {}
+        self.facts: dict[str, FileFacts] = {}
         if self.is_trace:
-            self.known = {tables.process.name: tables.known for tables in _read_all(Trace.open(self.path))}
+            self.facts = {tables.process.name: tables.facts for tables in _read_all(Trace.open(self.path))}
 
     def _copy(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
@@ -78,13 +78,13 @@ class Patient:
         trace = Trace.open(self.path)
         if how is not place:
             trace._processes = [
-                ProcessTables(process, _without(self.known.get(process.name), file)) for process in trace.processes
+                ProcessTables(process, _without(self.facts.get(process.name), file)) for process in trace.processes
             ]
         return trace
 
 
-def _without(known: Known | None, file: Path) -> Known:
-    rest = Known()
+def _without(known: FileFacts | None, file: Path) -> FileFacts:
+    rest = FileFacts()
     if known is None:
         return rest
     stem = file.name.split(".")[0]

@@ -18,8 +18,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tdbg.store.file_frames import Frame, frame_parts, read_frames
 from tdbg.store.format import KIND_BATCH, KIND_SCHEMA, parse_name
-from tdbg.store.frames import Frame, frame_parts, read_frames
 
 INTEGERS = (-1, 0, 1, 2, -2, 3, 7, 255, 1 << 15, 1 << 31, (1 << 31) - 1, -(1 << 31), (1 << 62), -(1 << 62), 1 << 20)
 TEXTS = (

@@ -1,4 +1,4 @@
-"""One frozen Config: what the user asked for, from arguments and the TDBG_* variables, all of which are listed here.
+"""Makes one frozen Config of what the user asked for. All TDBG_* variables are listed here.
 
 TDBG_MODE      none, health (default with check), numerics (default), shape, full or edges
 TDBG_OUTPUT    where the trace goes
@@ -67,10 +67,6 @@ class Config:
     def observes_functions(self) -> bool:
         """Whether observers are put into the functions that the program traces."""
         return self.records and self.mode != Mode.EDGES and not self.exact
-
-    @property
-    def mode_name(self) -> str:
-        return self.mode.label
 
 
 def _mode(text: str | Mode) -> Mode:

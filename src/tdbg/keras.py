@@ -1,4 +1,4 @@
-"""A Keras callback: fit, evaluate or predict in; its recording, an early stop at the first bad value, the verdict out.
+"""A Keras callback that records fit, evaluate or predict, can stop at the first bad value, and prints the verdict.
 
 Bad values are noticed by a counter, at the end of each batch. Only when it has grown is the trace asked whether they
 are harm or, like the infinities in a mask, harmless.

@@ -202,20 +202,6 @@ class Frame:
     is_user: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
-    """One writing process of a trace."""
-
-    folder: str
-    pid: int
-    host: str
-    rank: int
-    argv: tuple[str, ...]
-    started: int
-    mode: Mode
-    versions: dict[str, str] = field(default_factory=dict)
-
-
 TOGETHER = "+"  # between the types of ops that were computed as one
 
 

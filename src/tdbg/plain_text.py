@@ -1,4 +1,4 @@
-"""A text from somewhere else in; one that no terminal and no browser obeys out: escapes, not control characters.
+"""Cleans texts from elsewhere, so that no terminal and no browser obeys the control characters in them.
 
 Whoever writes a trace chooses the names in it. An escape sequence could clear a terminal or type on it, a direction
 mark could turn a file's name around, and a newline could make one line look like two. So texts are cleaned where they

@@ -1,4 +1,4 @@
-"""A test in; its trace while it runs, and the verdict in its report, out. ``pytest --tdbg``, ``@pytest.mark.tdbg``.
+"""Records tests, and puts verdicts into their reports: ``pytest --tdbg``, ``@pytest.mark.tdbg``.
 
 Loaded at every start of pytest, so it imports nothing that is not needed to say which options there are.
 """

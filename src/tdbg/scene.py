@@ -1,8 +1,7 @@
 """Defines the scene that a debugger's commands look at: a recorded trace, or one moment of a running program.
 
-``Scene`` is what the commands of ``shell/`` and the page ask for. A trace gives one (``query/scene/trace_scene.py``),
-and so does a run of a Session that has just ended (``frameworks/tensorflow/tfdbg/run_scene.py``); neither knows who
-asks.
+``Scene`` is what the commands of ``shell/`` and the page ask for. A trace gives one (``query/scene/``), and so does
+a run of a Session that has just ended (``frameworks/tensorflow/tfdbg/run_scene.py``); neither knows who asks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Values in, strict JSON out: what every command and the page write."""
+"""Writes strict JSON, as every command and the page do."""
 
 from __future__ import annotations
 

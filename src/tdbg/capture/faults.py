@@ -1,4 +1,4 @@
-"""Faults of tdbg itself: counted, said once each on standard error, never raised into the host program.
+"""Counts faults of tdbg itself and says each once on standard error; none is raised into the host program.
 
 An exception that strikes inside tdbg's code may be none of its faults: Python runs the program's signal handlers, and
 raises what other threads ask it to, between any two instructions. Those exceptions are the program's, and go through.

@@ -1,4 +1,4 @@
-"""The scene of a program's trace and the tensors that are in its memory in; one scene with both out."""
+"""Shows a held program: the scene of its trace, together with the tensors that are in its memory."""
 
 from __future__ import annotations
 

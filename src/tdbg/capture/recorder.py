@@ -1,4 +1,4 @@
-"""Events of this process in, a trace folder out: one background thread that drains the ring and writes.
+"""Writes the events of this process to a trace, on one background thread that drains the ring.
 
 Whatever fails here is counted and said once; the host program goes on.
 """

@@ -1,4 +1,4 @@
-"""Rows and notes in, nothing out: stands where a Recorder would when a program is checked and not recorded."""
+"""Drops rows and notes: stands for a Recorder where a program is checked and not recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python stacks in; interned frame and stack rows, source snapshots and each stack's user line out."""
+"""Turns Python stacks into rows, keeps the sources as they were, and finds each stack's line of the user's."""
 
 from __future__ import annotations
 

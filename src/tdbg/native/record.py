@@ -1,4 +1,4 @@
-"""The fixed-size record of one event, and the file that keeps the last of them; native/ring/ring.h has the same in C.
+"""Describes the record of one event, and the file that keeps the last of them, as native/ring/ring.h does in C.
 
 A ring file is a header, then ``capacity`` records. Event number N lies in slot N modulo ``capacity``, and its record is
 whole when ``ready`` is N + 1; ``ready`` is 0 while it is being written.

@@ -1,1 +1,1 @@
-"""Events to disk and back; knows no framework."""
+"""Keeps events on disk and reads them back; knows no framework."""

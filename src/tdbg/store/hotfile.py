@@ -1,4 +1,4 @@
-"""One append-only file of frames: batches in, bytes in the page cache out, so that they outlive a killed process."""
+"""Appends batches to a file of frames. They are in the page cache at once, so they outlive a killed process."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from tdbg.store.file_frames import frame_parts
 from tdbg.store.format import KIND_BATCH, KIND_SCHEMA
-from tdbg.store.frames import frame_parts
 from tdbg.store.own_files import OwnFile, open_high
 
 _MOST_BATCH_BYTES = 64 << 20

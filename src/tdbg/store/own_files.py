@@ -1,4 +1,4 @@
-"""Files of tdbg in; descriptors out that the program is not likely to close, and never writes of tdbg's elsewhere.
+"""Opens tdbg's files so that the program is not likely to close them, and its own are never written into.
 
 Some programs close all descriptors up to some number, as daemons do, and open files of their own, which then get the
 numbers that were tdbg's. So tdbg's are high, where ``open`` gives none out, and before each use they are asked whether

@@ -1,4 +1,4 @@
-"""A path inside a folder that strangers may have written in; the plain file there, open or as its content, out.
+"""Opens plain files, and nothing else, in a folder that strangers may have written in.
 
 Links, pipes, sockets and devices are never opened: a link may lead to any file of this machine, a pipe makes its
 reader wait for ever, and ``/dev/zero`` has no end. Loads neither Arrow nor numpy.
@@ -69,11 +69,6 @@ def _is_hollow(fd: int, size: int) -> bool:
     finally:
         os.lseek(fd, 0, os.SEEK_SET)
     return holes > _MOST_HOLE
-
-
-def check_plain(path: str | Path) -> None:
-    """For what others open by its name: OSError unless it is a plain file."""
-    open_plain(path).close()
 
 
 def read_plain(path: str | Path, most: int) -> bytes:

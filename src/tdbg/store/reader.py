@@ -1,4 +1,4 @@
-"""A trace's folder in, tables of all its processes out; nothing in a trace is ever run."""
+"""Reads a trace: the tables of all its processes. Nothing in a trace is ever run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tdbg.store.tables import ProcessTables
 if TYPE_CHECKING:
     import duckdb
 
-    from tdbg.store.pages import Pages
+    from tdbg.store.row_pages import Pages
     from tdbg.store.tail import Cursor
     from tdbg.store.tensors import RawValue
 
@@ -57,7 +57,7 @@ class Trace:
         """A reader of its own of the same trace, for another thread. What is known of files that do not change is
         shared, so it opens at once."""
         found = type(self).open(self.path)
-        known = {tables.process.name: tables.known for tables in self._processes}
+        known = {tables.process.name: tables.facts for tables in self._processes}
         found._processes = [ProcessTables(process, known.get(process.name)) for process in found.processes]
         return found
 
@@ -97,7 +97,7 @@ class Trace:
 
     def pages(self, process: int) -> Pages:
         """The rows of ``tensors`` of one process by position, read as they are asked for."""
-        from tdbg.store.pages import Pages
+        from tdbg.store.row_pages import Pages
 
         return Pages(self._processes[process])
 

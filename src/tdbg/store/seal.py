@@ -1,4 +1,4 @@
-"""Hot segments in, Parquet and its rollups out, one row group in memory at a time."""
+"""Turns hot segments into Parquet with rollups, with one row group in memory at a time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from tdbg.model import STATISTICS
+from tdbg.store.file_frames import Gap, read_frames
 from tdbg.store.format import KIND_BATCH, KIND_SCHEMA, checksum_name, hot_name, rollup_name, sealed_name
-from tdbg.store.frames import Gap, read_frames
 from tdbg.store.own_files import open_high
 from tdbg.store.segments import checksum
 

@@ -1,4 +1,4 @@
-"""One process's files of one table in, record batches out: sealed and hot segments alike."""
+"""Lists and reads the segments of one process's tables, sealed and hot alike."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from tdbg.store.file_frames import Gap, read_frames
 from tdbg.store.footer import Group, read_footer
 from tdbg.store.format import KIND_BATCH, KIND_SCHEMA, SCHEMAS, checksum_name, hot_name, parse_name, sealed_name
-from tdbg.store.frames import Gap, read_frames
 from tdbg.store.plain_files import open_plain, read_plain
 from tdbg.store.soundness import (
     MOST_BATCH_BYTES,

@@ -1,4 +1,4 @@
-"""What a file of a trace claims to hold in; rows that all readers can rely on out, or ValueError with the reason.
+"""Checks what a file of a trace claims to hold, and puts rows right, so that all readers can rely on them.
 
 Whoever sends a trace may have changed every byte of it, checksums included. So this is decided once, where files become
 tables: how large a file may be and claim to be, that each column has the type that its table gives it, that no cell is

@@ -1,4 +1,4 @@
-"""One process's folder in, its tables out: rows, counts, rollups, the first bad row, and what could not be read."""
+"""Reads one process's tables: rows, counts, rollups, the first bad row; says what could not be read."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pyarrow as pa
 from tdbg.model import is_bad_output
 from tdbg.store import ring, rollup
 from tdbg.store.damage import reason_of
+from tdbg.store.file_facts import FileFacts
 from tdbg.store.footer import Group, bounds
 from tdbg.store.format import SCHEMAS, SEALED_TABLES, rollup_name
-from tdbg.store.known import Known
 from tdbg.store.plain_files import is_plain_file
 from tdbg.store.process import ProcessInfo
 from tdbg.store.segments import (
@@ -38,12 +38,12 @@ EXTRA_ROWS: list[Callable[[Path, str], pa.Table | None]] = [ring.read]
 
 class ProcessTables:
     """Reads what is on disk at the time of each call; the program may be writing meanwhile. Several that are given the
-    same ``known`` share what is found out of files that do not change."""
+    same ``facts`` share what is found out of files that do not change."""
 
-    def __init__(self, process: ProcessInfo, known: Known | None = None) -> None:
+    def __init__(self, process: ProcessInfo, facts: FileFacts | None = None) -> None:
         self.process = process
         self.folder = process.folder
-        self.known = known or Known()
+        self.facts = facts or FileFacts()
         self._hot: dict[Path, HotState] = {}
         self._unreadable: dict[Path, str] = {}
 
@@ -65,7 +65,7 @@ class ProcessTables:
         """The rollups of all ``tensors``: of sealed segments the stored ones, of the rest made now."""
         segments = self.segments("tensors")
         sealed = [segment for segment in segments if segment.is_sealed]
-        yield self.known.rollup(kind, sealed, lambda segment: self._segment_rollup(segment, kind))
+        yield self.facts.rollup(kind, sealed, lambda segment: self._segment_rollup(segment, kind))
         for segment in segments:
             if not segment.is_sealed:
                 yield self._segment_rollup(segment, kind)
@@ -88,7 +88,7 @@ class ProcessTables:
         """What a query engine needs: the Parquet files that can be read, and everything else as rows in memory."""
         files, rows = [], self.extra(table)
         segments = self.segments(table)
-        self.known.look_at([segment for segment in segments if segment.is_sealed])
+        self.facts.look_at([segment for segment in segments if segment.is_sealed])
         for segment in segments:
             if segment.is_sealed:
                 if self.is_sound(segment):
@@ -161,7 +161,7 @@ class ProcessTables:
 
     def _hot_rows(self, segment: Segment) -> tuple[HotState, pa.Table]:
         if segment.table not in SEALED_TABLES:
-            return self.known.small_rows(segment)
+            return self.facts.small_rows(segment)
         state = HotState()
         batches = list(read_hot(segment, state))
         return state, pa.Table.from_batches(batches, SCHEMAS[segment.table])
@@ -180,21 +180,21 @@ class ProcessTables:
             except OSError as error:
                 self.cannot_read(segment.path, error)
             return state.rows
-        if segment.path not in self.known.sealed_rows:
+        if segment.path not in self.facts.sealed_rows:
             self._hot.pop(segment.path.with_suffix(".arrows"), None)
             try:
                 with open_sealed(segment) as file:
-                    self.known.sealed_rows[segment.path] = file.metadata.num_rows
+                    self.facts.sealed_rows[segment.path] = file.metadata.num_rows
             except UNREADABLE as error:
                 self.cannot_read(segment.path, error)
                 return 0
-        return self.known.sealed_rows[segment.path]
+        return self.facts.sealed_rows[segment.path]
 
     def is_sound(self, segment: Segment) -> bool:
         """Page checksums do not cover the footer, and DuckDB looks at none: it would show damaged pages as rows."""
         path = segment.path
         try:
-            is_intact = self.known.is_intact(segment)
+            is_intact = self.facts.is_intact(segment)
         except UNREADABLE as error:
             self.cannot_read(path, error)
             return False

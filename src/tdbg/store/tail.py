@@ -1,4 +1,4 @@
-"""A cursor in, the batches written since then out: follows a program that is still writing, across sealing."""
+"""Follows a program that is still writing, across sealing: gives the batches written since a cursor."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
+from tdbg.store.file_frames import read_frame_at
 from tdbg.store.format import KIND_SCHEMA, SCHEMAS
-from tdbg.store.frames import read_frame_at
 from tdbg.store.plain_files import open_plain
 from tdbg.store.segments import UNREADABLE, HotState, Segment, list_segments, open_sealed, read_hot, read_sealed
 from tdbg.store.soundness import read_schema

@@ -1,4 +1,4 @@
-"""Full tensors: raw bytes in, a value id out, and back; equal content is stored once and checked by its hash."""
+"""Stores full tensors and reads them back. Equal content is stored once; its hash is checked when it is read."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from tdbg.errors import TdbgError
 from tdbg.model import DType
+from tdbg.store.file_frames import read_frame_at
 from tdbg.store.format import KIND_VALUE, KIND_VALUE_ZSTD, blob_name
-from tdbg.store.frames import read_frame_at
 from tdbg.store.hotfile import HotFile
 from tdbg.store.plain_files import open_plain
 

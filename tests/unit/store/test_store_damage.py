@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from store_rows import SOURCE, columns, hot_file, new_writer, tensor_columns, without_process
 
+from tdbg.store.file_frames import Frame, Gap, frame_parts, read_frames
 from tdbg.store.format import MAGIC
-from tdbg.store.frames import Frame, Gap, frame_parts, read_frames
 from tdbg.store.reader import Trace
 
 

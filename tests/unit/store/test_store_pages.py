@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from store_rows import new_writer, tensor_columns
 
-from tdbg.store import pages, seal
+from tdbg.store import row_pages as pages
+from tdbg.store import seal
 from tdbg.store.reader import Trace
 
 ROWS = 5000

@@ -13,7 +13,7 @@ from tdbg.native.fallback.kept_values import take_value
 from tdbg.native.fallback.makers import forget_makers, maker_of
 from tdbg.native.fallback.observations import graph_tensor, push_rows, tensor
 from tdbg.native.fallback.shapes import shapes_since
-from tdbg.native.fallback.stacks import stack_count, stack_get, stack_here
+from tdbg.native.fallback.stacks import stack_get, stack_here
 from tdbg.native.fallback.stopping import add_break, note_input, set_breaks, set_check
 from tdbg.native.fallback.summaries import has_bad, kernel_name, number_names, summarize, use_kernel
 from tdbg.native.fallback.switches import set_first_op, set_mode, set_recording, set_step
@@ -57,7 +57,6 @@ __all__ = [
     "set_session",
     "set_step",
     "shapes_since",
-    "stack_count",
     "stack_get",
     "stack_here",
     "summarize",

@@ -18,9 +18,6 @@ class Stacks:
         self._numbers: dict[tuple[int, int, int], int] = {}
         self._next = itertools.count()
 
-    def __len__(self) -> int:
-        return len(self._nodes)
-
     def number_of(self, frame: FrameType | None) -> int:
         chain: list[tuple[CodeType, int]] = []
         while frame is not None and len(chain) < DEEPEST:
@@ -68,10 +65,6 @@ def stack_here(skip: int) -> int:
         return stacks.number_of(sys._getframe(1 + skip))
     except ValueError:  # fewer frames than that
         return -1
-
-
-def stack_count() -> int:
-    return len(stacks)
 
 
 def stack_get(stack: int) -> tuple[int, CodeType, int]:

@@ -8,12 +8,6 @@ METHOD(stack_here) {
   return PyErr_Occurred() ? NULL : PyLong_FromLongLong(stack);
 }
 
-METHOD(stack_count) {
-  (void)args;
-  EXPECT(0);
-  return PyLong_FromLongLong(tdbg_stack_count());
-}
-
 METHOD(stack_get) {
   EXPECT(1);
   return tdbg_stack_get(PyLong_AsLongLong(args[0]));
@@ -21,7 +15,6 @@ METHOD(stack_get) {
 
 PyMethodDef tdbg_stack_methods[] = {
     ENTRY(stack_here),
-    ENTRY(stack_count),
     ENTRY(stack_get),
     NO_MORE,
 };

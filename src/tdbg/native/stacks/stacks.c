@@ -84,8 +84,6 @@ int64_t tdbg_stack_here(int skip) {
   return stack;
 }
 
-int64_t tdbg_stack_count(void) { return count; }
-
 PyObject *tdbg_stack_get(int64_t id) {
   if (id < 0 || id >= count) return PyErr_Format(PyExc_IndexError, "no stack %lld", (long long)id);
   node *found = &nodes[id];

@@ -7,7 +7,6 @@
 
 /* The stack of the running thread without its `skip` innermost frames. -1 with an exception set on failure. */
 int64_t tdbg_stack_here(int skip);
-int64_t tdbg_stack_count(void);
 /* (parent, code, line) of stack `id`, a new reference. */
 PyObject *tdbg_stack_get(int64_t id);
 

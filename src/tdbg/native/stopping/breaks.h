@@ -1,4 +1,4 @@
-/* Which tensors may hold the program: a condition for an op's output in, and the way to Python when it is met. */
+/* Knows which tensors may hold the program, and goes to Python when one meets its condition. */
 #ifndef TDBG_BREAKS_H
 #define TDBG_BREAKS_H
 

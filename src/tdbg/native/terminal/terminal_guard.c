@@ -1,4 +1,4 @@
-/* Handlers in C: Python's run on the main thread only, and that may be waiting inside TensorFlow. */
+/* Handlers in C: Python's run on the main thread only, and that may be waiting inside a framework. */
 #include "terminal/terminal_guard.h"
 
 #include <string.h>

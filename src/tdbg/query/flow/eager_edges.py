@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from tdbg.model import Flag
 from tdbg.query.scene.ops import Ops
-from tdbg.store.pages import Pages
+from tdbg.store.row_pages import Pages
 from tdbg.store.reader import Trace
 
 

@@ -21,7 +21,7 @@ from tdbg.model import NAMES, Flag
 from tdbg.query.listing.sorted_order import Part, SortedOrder
 from tdbg.query.scene.cache import SceneCache
 from tdbg.query.scene.tensors import Chosen, Everything, Order
-from tdbg.store.pages import Pages
+from tdbg.store.row_pages import Pages
 
 SORT_KEYS = ("seq", "time", "step", "execution", "iteration", *NAMES, "inf", "max_abs", "name", "type", "phase")
 _MOST_REMEMBERED = 4

@@ -29,7 +29,7 @@ from tdbg.query.trace.rows import Rows
 from tdbg.query.trace.session_runs import SessionRuns
 from tdbg.query.trace.trace import Trace
 from tdbg.scene import Moment
-from tdbg.store.pages import Pages
+from tdbg.store.row_pages import Pages
 
 if TYPE_CHECKING:
     from tdbg.query.verdict.verdict import Verdict

@@ -12,7 +12,7 @@ from tdbg.query.scene.ops import Ops
 from tdbg.query.trace.evidence import evidence_of
 from tdbg.query.trace.session_runs import Asked, Run
 from tdbg.scene import Moment
-from tdbg.store.pages import Pages
+from tdbg.store.row_pages import Pages
 from tdbg.store.reader import Trace
 
 BLIND_MODES = ("none", "shape")  # in which nobody looks for bad values

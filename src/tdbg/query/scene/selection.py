@@ -16,7 +16,7 @@ from tdbg.query.scene.ops import Ops
 from tdbg.query.scene.tensors import sizes_of
 from tdbg.query.trace.rows import Rows
 from tdbg.scene import Selection, TensorFilter
-from tdbg.store.pages import Pages
+from tdbg.store.row_pages import Pages
 
 SORT_KEYS = ("timestamp", "dump_size", "op_type", "tensor_name")
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tdbg.model import NAMES, NUMBERS, DType, Flag, Summary, is_bad
 from tdbg.scene import Seen, Tensors
-from tdbg.store.pages import Pages
+from tdbg.store.row_pages import Pages
 
 _BYTES = {kind: 8 if kind in (DType.FLOAT64, DType.COMPLEX64, DType.INT64, DType.UINT64)
           else 4 if kind in (DType.FLOAT32, DType.INT32, DType.UINT32)

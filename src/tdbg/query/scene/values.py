@@ -14,7 +14,7 @@ from tdbg.errors import TdbgError
 from tdbg.model import DType
 from tdbg.query.trace.program import Program
 from tdbg.scene import Seen
-from tdbg.store.pages import Pages
+from tdbg.store.row_pages import Pages
 from tdbg.store.reader import Trace
 from tdbg.store.tensors import RawValue
 

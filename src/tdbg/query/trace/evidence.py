@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tdbg.model import Flag
-from tdbg.store.pages import Pages
+from tdbg.store.row_pages import Pages
 from tdbg.store.reader import Trace
 
 

@@ -1,4 +1,4 @@
-"""One process's files in; what was found out of them, for all who read them at once, out.
+"""Remembers what was found out about one process's files, for all who read them at once.
 
 A sealed file never changes, so whether it is whole, how many rows it has and what its rollup says is found out once.
 The small tables are never sealed: they only grow, and what was read of them is kept.
@@ -23,7 +23,7 @@ from tdbg.store.soundness import check_sealed_file, sound_rows
 _MOST_CHUNKS = 64  # of a small table; each costs as much as many rows
 
 
-class Known:
+class FileFacts:
     """Several threads may ask."""
 
     def __init__(self) -> None:

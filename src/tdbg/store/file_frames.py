@@ -1,4 +1,4 @@
-"""Payloads in, frames of a hot file out, and back; what a crash or a bad disk left behind is found and measured."""
+"""Makes and reads frames of hot files and blobs, and measures what a crash or a bad disk left behind."""
 
 from __future__ import annotations
 
