@@ -162,7 +162,7 @@ def test_other_expressions(statement: str, find: Finder, template: str, expected
 )
 def test_a_name_that_stands_for_one_expression(before: str, statement: str, expected: str) -> None:
     tree = ast.parse(f"{before}\n{statement}")
-    known = definitions(tree, before.count("\n") + 2)
+    known = definitions(tree, before.count("\n") + 2, dialect_of("tensorflow").repeatable)
     find = found.call_of_call(Kind.LOG, Kind.SOFTMAX)
     assert rewrite(in_tensorflow(statement, known), find, "{library}.nn.log_softmax({0}{1})") == expected
 
