@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from tdbg.model import Flag
 from tdbg.query.scene.ops import Ops
+from tdbg.query.trace.trace import Trace
 from tdbg.store.pages import Pages
-from tdbg.store.reader import Trace
 
 
 class Made(NamedTuple):

@@ -17,7 +17,7 @@ from tdbg.query.over_time.histories import Output, histories
 from tdbg.query.rules.losses import Loss, find_losses
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Rows
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 from tdbg.vocabulary import Kind
 
 MOST_POINTS = 240
