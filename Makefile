@@ -17,7 +17,8 @@ PIP := -qq --disable-pip-version-check --root-user-action=ignore
 .PHONY: demo test terminal test-onednn test-tf215 lint web page-tools browser bench clean
 
 # Tests use exactly the locked versions; the package itself is installed in place, with its C extension.
-$(STAMP): requirements/test.txt pyproject.toml setup.py $(wildcard src/tdbg/native/*.c src/tdbg/native/*.h)
+$(STAMP): requirements/test.txt pyproject.toml setup.py \
+		$(wildcard $(foreach kind,c h,src/tdbg/native/*/*.$(kind) src/tdbg/frameworks/*/native/*.$(kind)))
 	@echo "setting up $(VENV): a minute or two"
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "tdbg needs Python 3.11 or newer: make PYTHON=python3.11")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

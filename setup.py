@@ -5,20 +5,24 @@ from glob import glob
 
 from setuptools import Extension, setup
 
-SOURCES = [
-    "summary.c", "events.c", "executions.c", "shapes.c", "stacks.c", "check.c", "remembered.c", "condition.c",
-    "breaks.c", "debug_events.c", "tensorflow_api.c", "tensorflow_op.c", "held.c", "debug_op.c", "session_op.c",
-    "dump_op.c", "terminal_guard.c", "postponed.c", "module.c",
-]  # fmt: skip
+FOLDERS = ("src/tdbg/native/*", "src/tdbg/frameworks/*/native")  # of no framework, and what each adds to it
+
+
+def files(kind: str) -> list[str]:
+    return sorted(file for folder in FOLDERS for file in glob(f"{folder}/*.{kind}"))
+
 
 setup(
     ext_modules=[
         Extension(
             "tdbg.native._native",
-            [f"src/tdbg/native/{name}" for name in SOURCES],
-            extra_compile_args=[] if sys.platform == "win32" else ["-std=gnu11", "-O3", "-Wall", "-Wextra"],
+            files("c"),
+            include_dirs=["src/tdbg/native", "src/tdbg"],
+            extra_compile_args=[]
+            if sys.platform == "win32"
+            else ["-std=gnu11", "-O3", "-Wall", "-Wextra", "-fvisibility=hidden"],
             libraries=[] if sys.platform == "win32" else ["dl", "m", "pthread"],
-            depends=sorted(glob("src/tdbg/native/*.h")),
+            depends=files("h"),
             optional=True,
         )
     ]

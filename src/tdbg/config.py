@@ -68,10 +68,6 @@ class Config:
         """Whether observers are put into the functions that the program traces."""
         return self.records and self.mode != Mode.EDGES and not self.exact
 
-    @property
-    def mode_name(self) -> str:
-        return self.mode.label
-
 
 def _mode(text: str | Mode) -> Mode:
     if isinstance(text, Mode):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tdbg.errors import TdbgError
-from tdbg.model import DType, Flag, Phase
+from tdbg.model import BAD_SQL, NUMBERS, DType, Phase
 
 
 class Field(NamedTuple):
@@ -41,26 +41,20 @@ def _known(column: str) -> str:
     return f"CASE WHEN coalesce(t.negative + t.zero + t.positive, 1) > 0 THEN {column} END"
 
 
+_COUNTS = {one.name: Field("number", f"t.{one.name}", one.meaning) for one in reversed(NUMBERS) if one.is_count}
+_STATISTICS = {one.name: Field("number", _known(f"t.{one.name}"), one.meaning) for one in NUMBERS if not one.is_count}
 FIELDS: dict[str, Field] = {
-    "nan": Field("number", "t.nan", "how many elements are NaN"),
+    "nan": _COUNTS["nan"],  # the first two are what is asked for most
     "inf": Field("number", "(t.pos_inf + t.neg_inf)", "how many are infinite"),
-    "pos_inf": Field("number", "t.pos_inf", "how many are +infinity"),
-    "neg_inf": Field("number", "t.neg_inf", "how many are -infinity"),
-    "zero": Field("number", "t.zero", "how many are exactly 0"),
-    "negative": Field("number", "t.negative", "how many are finite and below 0"),
-    "positive": Field("number", "t.positive", "how many are finite and above 0"),
-    "elements": Field("number", "t.elements", "how many elements there are"),
-    "min": Field("number", _known("t.min"), "the smallest finite element"),
-    "max": Field("number", _known("t.max"), "the largest finite element"),
-    "mean": Field("number", _known("t.mean"), "the mean of the finite elements"),
-    "std": Field("number", _known("t.std"), "their standard deviation"),
+    **_COUNTS,
+    **_STATISTICS,
     "max_abs": Field(
         "number", _known("greatest(abs(t.min), abs(t.max))"), "the largest absolute value of a finite element"
     ),
     "step": Field("number", "t.step", "the training step"),
     "iteration": Field("number", "t.iteration", "of the innermost loop around it, -1 outside loops"),
     "slot": Field("number", "t.slot", "which output of its op"),
-    "bad": Field("truth", f"(t.flags & {int(Flag.BAD)} != 0)", "whether it holds a NaN or an infinity"),
+    "bad": Field("truth", f"(t.{BAD_SQL})", "whether it holds a NaN or an infinity"),
     "op": Field("text", "o.type", "the op's type, such as Log"),
     "name": Field("text", "o.name", "the op's name, such as dense/MatMul"),
     "dtype": Field("text", _label(DType, "t.dtype"), "the element type, such as float32"),

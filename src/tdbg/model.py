@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
+from typing import Any, Generic, TypeVar
+
+Count = TypeVar("Count")
+Statistic = TypeVar("Statistic")
 
 
 class DType(IntEnum):
@@ -94,24 +98,98 @@ class Flag(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """What one pass over a tensor tells; min, max, mean and std are of the finite values, NaN when there are none."""
+class Number:
+    """What there is to know of one number of a tensor. A count is of elements; a statistic is of the finite ones, and
+    NaN where there are none."""
 
-    elements: int
-    negative: int
-    zero: int
-    positive: int
-    neg_inf: int
-    pos_inf: int
-    nan: int
-    min: float
-    max: float
-    mean: float
-    std: float
+    name: str
+    is_count: bool
+    label: str  # as people read it
+    meaning: str
+    counts_bad: bool = False  # NaN or infinities
+    merged: str = ""  # what rollups keep of those of several tensors: "sum", "least", "greatest" or nothing
+    is_computed: bool = False  # of all elements together: not known beyond the last place of the tensor's type
+
+
+def _count(label: str, meaning: str, **more: Any) -> dict[str, Any]:
+    return {"is_count": True, "label": label, "meaning": meaning, **more}
+
+
+def _statistic(label: str, meaning: str, **more: Any) -> dict[str, Any]:
+    return {"is_count": False, "label": label, "meaning": meaning, **more}
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers(Generic[Count, Statistic]):
+    """The one list of a tensor's numbers: records, columns, filters, listings and JSON have them from here.
+
+    The order is that of the C struct (native/summaries/numbers.h) and of the trace. New ones go to the end.
+    """
+
+    elements: int = field(metadata=_count("elements", "how many elements there are"))
+    negative: Count = field(metadata=_count("negative", "how many are finite and below 0"))
+    zero: Count = field(metadata=_count("zeros", "how many are exactly 0"))
+    positive: Count = field(metadata=_count("positive", "how many are finite and above 0"))
+    neg_inf: Count = field(metadata=_count("-inf", "how many are -infinity", counts_bad=True, merged="sum"))
+    pos_inf: Count = field(metadata=_count("+inf", "how many are +infinity", counts_bad=True, merged="sum"))
+    nan: Count = field(metadata=_count("NaN", "how many elements are NaN", counts_bad=True, merged="sum"))
+    min: Statistic = field(metadata=_statistic("min", "the smallest finite element", merged="least"))
+    max: Statistic = field(metadata=_statistic("max", "the largest finite element", merged="greatest"))
+    mean: Statistic = field(metadata=_statistic("mean", "the mean of the finite elements", is_computed=True))
+    std: Statistic = field(metadata=_statistic("std", "their standard deviation", is_computed=True))
+
+    def numbers(self) -> dict[str, Any]:
+        """All of them by name."""
+        return {name: getattr(self, name) for name in NAMES}
+
+
+NUMBERS = tuple(Number(one.name, **one.metadata) for one in fields(Numbers))
+NAMES = tuple(one.name for one in NUMBERS)
+COUNTS = tuple(one.name for one in NUMBERS if one.is_count)
+STATISTICS = tuple(one.name for one in NUMBERS if not one.is_count)
+BAD_COUNTS = tuple(one.name for one in NUMBERS if one.counts_bad)
+MEASURED = NAMES[1:]  # all that takes a look at the elements; how many there are, is known without
+
+
+@dataclass(frozen=True, slots=True)
+class Summary(Numbers[int, float]):
+    """What one pass over a tensor tells."""
+
+    @classmethod
+    def unmeasured(cls, elements: int) -> Summary:
+        """Of a tensor that has no numbers."""
+        others: list[Any] = [0 if one.is_count else 0.0 for one in NUMBERS[1:]]
+        return cls(elements, *others)
 
     @property
     def is_bad(self) -> bool:
-        return bool(self.neg_inf or self.pos_inf or self.nan)
+        """Whether a NaN or an infinity is there."""
+        return any(getattr(self, name) for name in BAD_COUNTS)
+
+
+# What is bad: a NaN or an infinity. Of a row of ``tensors`` only the flag tells, for its counts may be unknown.
+
+
+def is_bad(flags: Any) -> Any:
+    """Whether rows with these flags are bad; of an array of flags, an array."""
+    return (flags & int(Flag.BAD)) != 0
+
+
+def is_bad_output(flags: Any) -> Any:
+    """The same, of what ops gave: an input that was kept beside a bad output was counted where it was made."""
+    return (flags & int(Flag.BAD | Flag.EVIDENCE)) == int(Flag.BAD)
+
+
+BAD_SQL = f"flags & {int(Flag.BAD)} != 0"  # ``is_bad`` over ``tensors``; may follow ``t.``
+BAD_OUTPUT_SQL = f"{BAD_SQL} AND flags & {int(Flag.EVIDENCE)} = 0"
+# How many elements of a row are bad: one at least, where it is bad and nobody counted.
+BAD_ELEMENTS_SQL = f"greatest({' + '.join(f'coalesce({name}, 0)' for name in BAD_COUNTS)}, flags & {int(Flag.BAD)})"
+
+
+def bad_text(nan: int | None, neg_inf: int | None, pos_inf: int | None) -> str:
+    """``NaN ×3, -inf ×1``; empty when none was counted."""
+    counts = {"NaN": nan, "-inf": neg_inf, "+inf": pos_inf}
+    return ", ".join(f"{label} ×{count:,}" for label, count in counts.items() if count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +200,6 @@ class Frame:
     line: int
     function: str
     is_user: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Process:
-    """One writing process of a trace."""
-
-    folder: str
-    pid: int
-    host: str
-    rank: int
-    argv: tuple[str, ...]
-    started: int
-    mode: Mode
-    versions: dict[str, str] = field(default_factory=dict)
 
 
 TOGETHER = "+"  # between the types of ops that were computed as one

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tdbg.model import DType, Frame, Phase, Summary
+from tdbg.model import DType, Frame, Phase, Summary, bad_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,7 @@ class Fact:
 
     def bad_text(self) -> str:
         numbers = self.numbers
-        counts = (("NaN", numbers.nan), ("-inf", numbers.neg_inf), ("+inf", numbers.pos_inf))
-        found = ", ".join(f"{name} ×{count:,}" for name, count in counts if count)
+        found = bad_text(numbers.nan, numbers.neg_inf, numbers.pos_inf)
         return f"{found} of {numbers.elements:,}" if found else ""
 
     def numbers_text(self) -> str:

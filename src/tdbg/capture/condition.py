@@ -1,7 +1,7 @@
 """An expression and what is known of an op in; the tests that are left for its tensors out, for Python or for C.
 
 What a graph's op is (type, name, element type, phase, device, output) is decided when it is made. The numbers are left;
-``compiled`` writes them down as native/condition.c follows them.
+``compiled`` writes them down as native/stopping/condition.c follows them.
 """
 
 from __future__ import annotations
@@ -12,13 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from tdbg.expressions import Both, Comparison, Expression, Name, Opposite, Range, Search, Truth
-from tdbg.model import Phase, Summary
+from tdbg.model import NAMES, Phase, Summary
 
-# In the order of native/condition.c.
-NUMBERS = (
-    "nan", "inf", "pos_inf", "neg_inf", "zero", "negative", "positive", "elements", "min", "max", "mean", "std",
-    "max_abs", "step", "iteration", "bad",
-)  # fmt: skip
+# In the order of native/stopping/condition.c.
+OF_TENSORS = (*NAMES, "inf", "max_abs", "step", "iteration", "bad")
 _MARKS = ("==", "!=", "<", "<=", ">", ">=")
 _COMPARE, _RANGE, _CONSTANT, _AND, _OR, _NOT = range(6)
 _TEST = struct.Struct("=4i2d")
@@ -36,11 +33,9 @@ def event_of(numbers: Summary | None, elements: int, step: int, iteration: int) 
     """The fields of one tensor; what was not measured is not there."""
     event: dict[str, Any] = {"elements": elements, "step": step, "iteration": iteration}
     if numbers is not None:
-        counts = ("nan", "pos_inf", "neg_inf", "zero", "negative", "positive")
-        event |= {name: getattr(numbers, name) for name in counts}
-        event |= {"inf": numbers.pos_inf + numbers.neg_inf, "bad": numbers.is_bad}
+        event |= {name: number for name, number in numbers.numbers().items() if number == number}
+        event |= {"elements": elements, "inf": numbers.pos_inf + numbers.neg_inf, "bad": numbers.is_bad}
         if not math.isnan(numbers.min):
-            event |= {name: getattr(numbers, name) for name in ("min", "max", "mean", "std")}
             event["max_abs"] = max(abs(numbers.min), abs(numbers.max))
     return event
 
@@ -98,7 +93,7 @@ def _both(word: str, left: Left, right: Left) -> Left:
 
 
 def compiled(left: Left) -> bytes:
-    """As native/condition.c follows it: postfix."""
+    """As native/stopping/condition.c follows it: postfix."""
     if isinstance(left, (bool, type(None))):
         return _TEST.pack(_CONSTANT, _TRUTHS[left], -1, -1, 0.0, 0.0)
     if isinstance(left, Both):
@@ -107,13 +102,13 @@ def compiled(left: Left) -> bytes:
     if isinstance(left, Opposite):
         return compiled(left.inner) + _TEST.pack(_NOT, 0, -1, -1, 0.0, 0.0)
     if isinstance(left, Truth):  # 1 or 0 in C
-        return _TEST.pack(_COMPARE, _MARKS.index("=="), NUMBERS.index(left.field), -1, 0.0, 1.0)
+        return _TEST.pack(_COMPARE, _MARKS.index("=="), OF_TENSORS.index(left.field), -1, 0.0, 1.0)
     if isinstance(left, Range):
-        return _TEST.pack(_RANGE, 0, NUMBERS.index(left.field), -1, left.first, left.end)
+        return _TEST.pack(_RANGE, 0, OF_TENSORS.index(left.field), -1, left.first, left.end)
     assert isinstance(left, Comparison), left
     (a, first), (b, second) = _side(left.left), _side(left.right)
     return _TEST.pack(_COMPARE, _MARKS.index(left.mark), first, second, a, b)
 
 
 def _side(side: Any) -> tuple[float, int]:
-    return (0.0, NUMBERS.index(side.field)) if isinstance(side, Name) else (float(side), -1)
+    return (0.0, OF_TENSORS.index(side.field)) if isinstance(side, Name) else (float(side), -1)

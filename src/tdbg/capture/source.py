@@ -23,14 +23,14 @@ class StackInfo(NamedTuple):
     phase: Phase | None  # what the innermost frame that tells says of the phase
 
 
-_TOLD = 1 << 30  # the first number of a stack that was told; those of native/stacks.c are below
+_TOLD = 1 << 30  # the first number of a stack that was told; those of native/stacks/stacks.c are below
 Sink = Callable[[str, tuple], None]
 Remap = Callable[[str, int], tuple[str, int, str | None] | None]
 PhaseOf = Callable[[str, str], Phase | None]
 
 
 class Sources:
-    """Turns stack numbers (see native/stacks.c) into rows; each frame, stack and file is written once.
+    """Turns stack numbers (see native/stacks/stacks.c) into rows; each frame, stack and file is written once.
 
     An exception of the program's signal handlers may strike between any two lines here: what is known is noted last, so
     that it is learnt again then.

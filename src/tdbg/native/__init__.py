@@ -30,7 +30,7 @@ AVAILABLE = lib is not None
 
 
 def events() -> Any:
-    """The ring, stacks and stamps that capture uses: compiled, or the same in Python (see fallback.py)."""
+    """The ring, stacks and stamps that capture uses: compiled, or the same in Python (see fallback/)."""
     if lib is not None:
         return lib
     from tdbg.native import fallback

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tdbg.model import Frame
+from tdbg.model import NUMBERS, STATISTICS, Frame
 from tdbg.query.fixes.trial import Trial
 from tdbg.query.rules import Alert
 from tdbg.query.trace.program import Program, short_path
@@ -14,6 +14,8 @@ from tdbg.query.verdict.verdict import Origin, Verdict
 from tdbg.report.markup import Html, join, tag
 
 _BEFORE, _AFTER = 4, 3
+_COLUMNS = ("elements", *STATISTICS, "zero", "nan", "neg_inf", "pos_inf")
+_LABELS = {one.name: one.label for one in NUMBERS}
 _MOST_ALERTS, _MOST_HARMLESS, _MOST_INPUTS = 50, 20, 8
 _PHASE = {"backward": " in the gradient", "update": " in the update", "data": " in the data"}
 
@@ -118,7 +120,7 @@ def _source(frame: Frame | None, program: Program) -> Html | None:
 
 def _numbers(origin: Origin) -> Html:
     header = [("", False), ("from", False)]
-    header += [(name, True) for name in ("elements", "min", "max", "mean", "std", "zeros", "NaN", "-inf", "+inf")]
+    header += [(_LABELS[name], True) for name in _COLUMNS]
     rows = [("output", origin.what, *_row(origin.row))]
     rows += [(f"input {fact.index}", _made_by(fact), *_row(fact.row)) for fact in origin.inputs[:_MOST_INPUTS]]
     return table(header, rows)
@@ -130,8 +132,7 @@ def _made_by(fact: InputFact) -> str:
 
 
 def _row(row: Any) -> list[str]:
-    names = ("elements", "min", "max", "mean", "std", "zero", "nan", "neg_inf", "pos_inf")
-    return [number(getattr(row, name)) for name in names]
+    return [number(getattr(row, name)) for name in _COLUMNS]
 
 
 def _fix(origin: Origin, program: Program) -> Html | None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tdbg.model import Summary
+from tdbg.model import NUMBERS, Summary
 from tdbg.native import summarize
 from tdbg.native.reference import DTYPES
 from tdbg.shell.array_cells import computable
@@ -15,6 +15,8 @@ from tdbg.shell.result import Line, Span, Text
 
 _BINS, _LONGEST_BAR = 12, 40
 _STYLES = {"nan": "nan", "-inf": "inf", "+inf": "inf", "-": "negative", "0": "zero", "+": "positive"}
+_MARKS = {"nan": "nan", "neg_inf": "-inf", "negative": "-", "zero": "0", "positive": "+", "pos_inf": "+inf"}
+_MARKS |= {one.name: one.label for one in NUMBERS[1:] if one.is_count and one.name not in _MARKS}
 _PER_CHUNK = 1 << 22
 
 
@@ -25,27 +27,21 @@ def summary_of(array: np.ndarray) -> Summary | None:
 
 def summary_text(summary: Summary, dtype: str) -> Text:
     """The table that tfdbg's users know: counts by class without those that are 0, then the extremes of the finite."""
-    data = {name: getattr(summary, name) for name in Summary.__slots__}
+    data = summary.numbers()
     if dtype == "bool":
         counts = [("False", summary.zero), ("True", summary.positive)]
     else:
-        counts = [
-            ("nan", summary.nan),
-            ("-inf", summary.neg_inf),
-            ("-", summary.negative),
-            ("0", summary.zero),
-            ("+", summary.positive),
-            ("+inf", summary.pos_inf),
-        ]
-    counts = [(name, count) for name, count in counts if count]
+        counts = [(mark, data[name]) for name, mark in _MARKS.items()]
+    counts = [(name, count) for name, count in counts if count > 0]
     lines: list[Line] = [(Span("Numeric summary:", "title"),), *_counted(counts, summary.elements)]
     if dtype.startswith("complex"):
         lines.append((Span("(of real and imaginary parts)", "dim"),))
     finite = summary.negative + summary.zero + summary.positive
     if finite and dtype != "bool":
         is_whole = "int" in dtype
-        extremes = [f"{value:.0f}" if is_whole else f"{value:.8g}" for value in (summary.min, summary.max)]
-        lines += _stated(["min", "max", "mean", "std"], [*extremes, f"{summary.mean:.8g}", f"{summary.std:.8g}"])
+        stated = [(one, data[one.name]) for one in NUMBERS if not one.is_count and data[one.name] == data[one.name]]
+        texts = [f"{value:.0f}" if is_whole and not one.is_computed else f"{value:.8g}" for one, value in stated]
+        lines += _stated([one.label for one, _ in stated], texts)
     return Text([*lines, ()], data)
 
 

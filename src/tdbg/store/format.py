@@ -78,8 +78,9 @@ Parquet file as eight hexadecimal digits; a file that does not match it is not t
 
 Rollups summarise one segment of ``tensors`` and are sorted by their key: ``.ops`` by (op, slot), ``.steps`` by step.
 Both have rows, first_seq, last_seq, bad (rows with flag BAD) and first_bad_seq (-1: none); ``.ops`` also first_step,
-last_step, the sums of nan, neg_inf and pos_inf, the least min and greatest max (NaN: no finite number), and the least
-and greatest number of a shape among its outputs, least_shape and greatest_shape: they differ when its shape changed.
+last_step, the sums of nan, neg_inf and pos_inf, the least min and greatest max (NaN: no finite number; which numbers
+are there, and what becomes of them, says model.Numbers), and the least and greatest number of a shape among its
+outputs, least_shape and greatest_shape: they differ when its shape changed.
 They can be made again from the rows, and are, where a column is missing.
 
 Tables
@@ -106,8 +107,9 @@ latest). So whoever reads a trace that grows reads in this order.
     min, max, mean, std
                 of the finite elements, NaN when there are none. For tensors of at most 32 bits an element they are
                 rounded to float32, which is what makes the rows small
-                All ten are there with flag NUMBERS. Without it each is null where it is not known: recordings of
-                tdbg then have none, imported ones may have some (the counts, or those of bad values, alone)
+                All of these are there with flag NUMBERS, but for those that the tdbg that wrote the trace did not
+                know. Without it each is null where it is not known: recordings of tdbg then have none, imported ones
+                may have some (the counts, or those of bad values, alone). model.Numbers is the list of them
     flags       bits of model.Flag
     tensor      the framework's number of an eager tensor, which ``executions.inputs`` refers to
     value       row of ``values`` when the tensor was kept whole
@@ -169,6 +171,8 @@ import struct
 
 import pyarrow as pa
 
+from tdbg.model import MEASURED, NUMBERS
+
 NAME = "tdbg"
 VERSION = 1
 
@@ -189,17 +193,7 @@ SCHEMAS: dict[str, pa.Schema] = {
             "iteration": pa.int32(),
             "dtype": pa.uint8(),
             "shape": pa.int32(),
-            "elements": pa.int64(),
-            "negative": pa.int64(),
-            "zero": pa.int64(),
-            "positive": pa.int64(),
-            "neg_inf": pa.int64(),
-            "pos_inf": pa.int64(),
-            "nan": pa.int64(),
-            "min": pa.float64(),
-            "max": pa.float64(),
-            "mean": pa.float64(),
-            "std": pa.float64(),
+            **{number.name: pa.int64() if number.is_count else pa.float64() for number in NUMBERS},
             "flags": pa.uint16(),
             "tensor": pa.int64(),
             "value": pa.int64(),
@@ -314,7 +308,7 @@ SCHEMAS: dict[str, pa.Schema] = {
 SEALED_TABLES = frozenset({"tensors", "executions", "ends"})
 
 # The only columns that may hold nulls: in rows of ``tensors`` without Flag.NUMBERS.
-NUMBER_COLUMNS = frozenset(["negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std"])
+NUMBER_COLUMNS = frozenset(MEASURED)
 
 WRITE_ORDER = tuple(reversed(SCHEMAS))
 

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from tdbg.store.footer import Group, bounds
-from tdbg.store.format import SCHEMAS
+from tdbg.store.format import NUMBER_COLUMNS, SCHEMAS
 from tdbg.store.segments import UNREADABLE, Segment, columns_of, footer_of, open_sealed
 from tdbg.store.side_by_side import side_by_side
 from tdbg.store.soundness import conform
@@ -277,9 +277,10 @@ def _in_memory(rows: pa.Table, first: int, group: int) -> Page:
 
 
 def _lost(rows: int, wanted: pa.Schema) -> pa.Table:
-    nullable = ("negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
     arrays = [
-        pa.nulls(rows, of.type) if of.name in nullable else pa.repeat(pa.scalar(_LOST.get(of.name, 0), of.type), rows)
+        pa.nulls(rows, of.type)
+        if of.name in NUMBER_COLUMNS
+        else pa.repeat(pa.scalar(_LOST.get(of.name, 0), of.type), rows)
         for of in wanted
     ]
     return pa.Table.from_arrays(arrays, schema=wanted)

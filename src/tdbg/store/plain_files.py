@@ -71,11 +71,6 @@ def _is_hollow(fd: int, size: int) -> bool:
     return holes > _MOST_HOLE
 
 
-def check_plain(path: str | Path) -> None:
-    """For what others open by its name: OSError unless it is a plain file."""
-    open_plain(path).close()
-
-
 def read_plain(path: str | Path, most: int) -> bytes:
     """The whole content. OSError when it is longer than ``most``."""
     with open_plain(path) as file:

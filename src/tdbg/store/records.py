@@ -8,27 +8,31 @@ import numpy as np
 import numpy.ma  # Arrow loads it with the first list, which would delay the first events
 import pyarrow as pa
 
-from tdbg.model import DType, Flag
-from tdbg.native.record import EXECUTION, FAILED, IDS_OFFSET, INLINE_IDS, MORE, RECORD, TENSOR
+from tdbg.model import NUMBERS, DType, Flag
+from tdbg.native.record import EXECUTION, FAILED, IDS_OFFSET, MORE, RECORD, TENSOR
 
 _WIDE = np.array([DType.FLOAT64, DType.COMPLEX128, DType.INT64, DType.UINT64], np.uint8)
 _PLAIN = ("time", "step", "thread", "execution", "op", "iteration", "dtype", "shape", "elements", "flags", "tensor")
-_NUMBERS = ("negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
 
 Columns = dict[str, Any]
 
 
 class Decoder:
-    """Keeps what one drain left unfinished (a long input list, a value whose record comes later) for the next."""
+    """Keeps what one drain left unfinished (a long input list, a value whose record comes later) for the next.
 
-    def __init__(self) -> None:
-        self._unfinished = np.empty(0, RECORD)
+    ``record``: as record_with gives it; numbers that it lacks are null.
+    """
+
+    def __init__(self, record: np.dtype = RECORD) -> None:
+        self._record = record
+        self._inline_ids = sum(one.name in (record.names or ()) for one in NUMBERS)
+        self._unfinished = np.empty(0, record)
         self._values: dict[int, int] = {}
 
     def decode(self, raw: bytes, values: dict[int, int], is_last: bool = False) -> dict[str, Columns]:
         """``values`` are the ids of kept values by token. The last time, lists are given as far as they came."""
         self._values.update(values)
-        records = np.frombuffer(raw, RECORD)
+        records = np.frombuffer(raw, self._record)
         batches: dict[str, Columns] = {}
         tensors = records[records["kind"] == TENSOR]
         if len(tensors):
@@ -49,13 +53,16 @@ class Decoder:
         without = (rows["flags"] & Flag.NUMBERS) == 0
         mask = without if without.any() else None
         narrow = ~np.isin(rows["dtype"], _WIDE)
-        for name in _NUMBERS:
-            column = np.ascontiguousarray(rows[name])
-            if name in ("mean", "std"):
+        for one in NUMBERS[1:]:
+            if one.name not in (self._record.names or ()):
+                columns[one.name] = pa.nulls(len(rows), pa.int64() if one.is_count else pa.float64())
+                continue
+            column = np.ascontiguousarray(rows[one.name])
+            if one.is_computed:
                 # A float32 tensor's mean is not known beyond float32; the zeroed low bytes cost nothing on disk.
                 with np.errstate(over="ignore"):
                     column = np.where(narrow, column.astype(np.float32).astype(np.float64), column)
-            columns[name] = pa.array(column, mask=mask) if mask is not None else column
+            columns[one.name] = pa.array(column, mask=mask) if mask is not None else column
         columns["value"] = self._value_ids(rows["value"])
         return columns
 
@@ -89,10 +96,10 @@ class Decoder:
     def _join_lists(self, rows: np.ndarray, is_last: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(first record of each call, number of ids of each, all ids in order); ``slot`` holds the whole count."""
         first = IDS_OFFSET // 8
-        words = np.ascontiguousarray(rows).view(np.int64).reshape(len(rows), -1)[:, first : first + INLINE_IDS]
-        here = np.arange(INLINE_IDS) < rows["count"][:, None]
-        if (rows["kind"] != MORE).all() and (rows["slot"] <= INLINE_IDS).all():
-            self._unfinished = np.empty(0, RECORD)
+        words = np.ascontiguousarray(rows).view(np.int64).reshape(len(rows), -1)[:, first : first + self._inline_ids]
+        here = np.arange(self._inline_ids) < rows["count"][:, None]
+        if (rows["kind"] != MORE).all() and (rows["slot"] <= self._inline_ids).all():
+            self._unfinished = np.empty(0, self._record)
             return rows, rows["count"].astype(np.int64), words[here]
         whole = self._whole_lists(rows, is_last)
         lists = [np.concatenate([words[at][here[at]] for at in parts]) for parts in whole.values()]

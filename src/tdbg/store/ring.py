@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from tdbg.native.record import (
-    RECORD,
     RING_FILE,
     RING_HEADER,
     RING_HEADER_BYTES,
     RING_MAGIC,
     RING_VERSION,
+    record_of_bytes,
 )
 from tdbg.store import ring_values
 from tdbg.store.format import END_JSON, SCHEMAS
@@ -36,7 +36,7 @@ def read(folder: Path, table: str) -> pa.Table | None:
         records = _whole(_slots(folder))
     except (OSError, ValueError):
         return None
-    columns = Decoder().decode(records.tobytes(), ring_values.read(folder), is_last=True).get(table)
+    columns = Decoder(records.dtype).decode(records.tobytes(), ring_values.read(folder), is_last=True).get(table)
     if columns is None:
         return None
     schema = SCHEMAS[table]
@@ -70,14 +70,15 @@ def _slots(folder: Path) -> np.ndarray:
         magic, version, record_bytes, capacity = RING_HEADER.unpack_from(header)
         if magic != RING_MAGIC:
             raise ValueError("it is not a ring file")
-        if version != RING_VERSION or record_bytes != RECORD.itemsize:
+        record = record_of_bytes(record_bytes)
+        if version != RING_VERSION or record is None:
             raise ValueError(f"it is of version {version}, and this tdbg reads version {RING_VERSION}")
-        held, rest = divmod(os.fstat(file.fileno()).st_size - RING_HEADER_BYTES, RECORD.itemsize)
+        held, rest = divmod(os.fstat(file.fileno()).st_size - RING_HEADER_BYTES, record.itemsize)
         if held != capacity or rest:
             raise ValueError(f"it holds {held} records and should hold {capacity}")
         if held > _MOST_RECORDS:
             raise ValueError(f"it holds {held:,} records, and at most {_MOST_RECORDS:,} are read")
-        return np.fromfile(file, RECORD, count=held)
+        return np.fromfile(file, record, count=held)
 
 
 def _is_whole(slots: np.ndarray) -> np.ndarray:

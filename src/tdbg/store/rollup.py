@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from tdbg.model import Flag
+from tdbg.model import NUMBERS, Flag, is_bad_output
 
 KEYS = {"ops": ("op", "slot"), "steps": ("step",)}
 
@@ -33,14 +33,12 @@ _ALWAYS: dict[str, tuple[Fold, pa.DataType]] = {
     "bad": (np.add.reduceat, pa.int64()),
     "first_bad_seq": (_least_but_minus_one, pa.int64()),
 }
+_MERGES: dict[str, Fold] = {"sum": np.add.reduceat, "least": np.fmin.reduceat, "greatest": np.fmax.reduceat}
+_MERGED = [one for one in NUMBERS if one.merged]
 _PER_OP: dict[str, tuple[Fold, pa.DataType]] = {
     "first_step": (np.minimum.reduceat, pa.int32()),
     "last_step": (np.maximum.reduceat, pa.int32()),
-    "nan": (np.add.reduceat, pa.int64()),
-    "neg_inf": (np.add.reduceat, pa.int64()),
-    "pos_inf": (np.add.reduceat, pa.int64()),
-    "min": (np.fmin.reduceat, pa.float64()),
-    "max": (np.fmax.reduceat, pa.float64()),
+    **{one.name: (_MERGES[one.merged], pa.int64() if one.is_count else pa.float64()) for one in _MERGED},
     "least_shape": (np.minimum.reduceat, pa.int32()),
     "greatest_shape": (np.maximum.reduceat, pa.int32()),
 }
@@ -50,7 +48,7 @@ FOLDS = {"ops": _ALWAYS | _PER_OP, "steps": _ALWAYS}
 _KEY_TYPES = {"process": pa.int32(), "op": pa.int32(), "slot": pa.int16(), "step": pa.int32()}
 
 # The columns of ``tensors`` that a rollup is made from.
-SOURCE_COLUMNS = ("seq", "step", "op", "slot", "shape", "nan", "neg_inf", "pos_inf", "min", "max", "flags")
+SOURCE_COLUMNS = ("seq", "step", "op", "slot", "shape", *(one.name for one in _MERGED), "flags")
 
 
 def schema(kind: str, also_by: Sequence[str] = ()) -> pa.Schema:
@@ -75,7 +73,7 @@ def merge(parts: Sequence[pa.Table], kind: str, also_by: Sequence[str] = ()) -> 
 def _ones(rows: pa.Table, kind: str) -> dict[str, np.ndarray]:
     given = {name: _numpy(rows[name]) for name in SOURCE_COLUMNS}
     seq, flags = given["seq"], given["flags"]
-    bad = ((flags & Flag.BAD) != 0) & ((flags & Flag.EVIDENCE) == 0)
+    bad = is_bad_output(flags)
     ones = {key: given[key] for key in KEYS[kind]}
     ones |= {
         "rows": np.ones(len(seq), np.int64),
@@ -86,9 +84,9 @@ def _ones(rows: pa.Table, kind: str) -> dict[str, np.ndarray]:
     }
     if kind == "ops":
         ones |= {"first_step": given["step"], "last_step": given["step"]}
-        ones |= {name: given[name] for name in ("nan", "neg_inf", "pos_inf")}
         counted = (flags & Flag.NUMBERS) != 0
-        ones |= {name: np.where(counted, given[name], np.nan) for name in ("min", "max")}
+        for one in _MERGED:
+            ones[one.name] = given[one.name] if one.is_count else np.where(counted, given[one.name], np.nan)
         # Evidence is an input of the op and says nothing of the shapes of its outputs.
         is_output, shape = (flags & Flag.EVIDENCE) == 0, given["shape"]
         ones |= {"least_shape": np.where(is_output, shape, _NO_SHAPE), "greatest_shape": np.where(is_output, shape, -1)}

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from tdbg.model import STATISTICS
 from tdbg.store.format import KIND_BATCH, KIND_SCHEMA, checksum_name, hot_name, rollup_name, sealed_name
 from tdbg.store.frames import Gap, read_frames
 from tdbg.store.own_files import open_high
@@ -29,10 +30,7 @@ ENCODINGS: dict[str, dict[str, str]] = {
         "execution": _DELTA,
         "op": _DELTA,
         "tensor": _DELTA,
-        "min": _SPLIT,
-        "max": _SPLIT,
-        "mean": _SPLIT,
-        "std": _SPLIT,
+        **dict.fromkeys(STATISTICS, _SPLIT),
     },
     "executions": {"execution": _DELTA, "seq": _DELTA, "time": _DELTA, "inputs.list.element": _DELTA},
     "ends": {"execution": _DELTA, "time": _DELTA, "outputs.list.element": _DELTA},

@@ -18,6 +18,7 @@ from tdbg.store.tables import ProcessTables
 if TYPE_CHECKING:
     import duckdb
 
+_SQL_TYPES = {pa.int64(): "BIGINT", pa.float64(): "DOUBLE"}  # of the numbers of a tensor
 _connections: WeakSet[duckdb.DuckDBPyConnection] = WeakSet()  # that are open
 
 
@@ -92,7 +93,7 @@ def _column(field: pa.Field, present: Sequence[str] | None) -> str:
     over row groups, so rows without one are left out instead."""
     name = f'"{field.name}"'
     if field.name in NUMBER_COLUMNS:
-        return name if present is None or field.name in present else f"NULL AS {name}"
+        return name if present is None or field.name in present else f"NULL::{_SQL_TYPES[field.type]} AS {name}"
     none = _literal(none_of(field.type))
     if present is not None and field.name not in present:
         return f"{none} AS {name}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tdbg.model import Flag
+from tdbg.model import is_bad_output
 from tdbg.store import ring, rollup
 from tdbg.store.damage import reason_of
 from tdbg.store.footer import Group, bounds
@@ -258,17 +258,13 @@ def _stopped_early(process: ProcessInfo, lost: int) -> str:
     return f"{process.name} {why}; {missing} could not be written."
 
 
-def _is_bad(rows: pa.Table) -> np.ndarray:
-    return (rows["flags"].to_numpy() & Flag.BAD) != 0
-
-
 def _first_bad_seq(rows: pa.Table) -> int:
     """-1 when no row is bad."""
-    return int(min(rows["seq"].to_numpy()[_is_bad(rows)], default=-1))
+    return int(min(rows["seq"].to_numpy()[is_bad_output(rows["flags"].to_numpy())], default=-1))
 
 
 def _row_with_seq(rows: pa.Table, seq: int) -> dict[str, Any] | None:
-    found = np.flatnonzero(_is_bad(rows) & (rows["seq"].to_numpy() == seq))
+    found = np.flatnonzero(is_bad_output(rows["flags"].to_numpy()) & (rows["seq"].to_numpy() == seq))
     return rows.slice(int(found[0]), 1).to_pylist()[0] if len(found) else None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tdbg.model import Frame
+from tdbg.model import NUMBERS, Frame
 from tdbg.query.listing.tensor_listing import positions_of
 from tdbg.query.listing.tensor_page import tensor_page
 from tdbg.query.scene.cache import SceneCache
@@ -31,8 +31,7 @@ COLUMNS: dict[str, Schema] = {
     "dtype": text(),
     "shape": text("as JSON; empty if unknown"),
     "elements": whole(),
-    **{name: maybe(whole()) for name in ("negative", "zero", "positive", "neg_inf", "pos_inf", "nan")},
-    **{name: maybe(number()) for name in ("min", "max", "mean", "std")},
+    **{one.name: maybe(whole() if one.is_count else number()) for one in NUMBERS[1:]},
     "flags": whole("1 bad, 2 has numbers, 4 came in here, 8 bad although its inputs are good, 32 result of a call"),
     "bad": truth(),
     "kept": truth("whether its elements can be read"),

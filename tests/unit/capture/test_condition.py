@@ -17,12 +17,12 @@ from tdbg.expressions import FIELDS, Both, Comparison, Expression, Name, Opposit
 from tdbg.model import Phase
 
 KNOWN = condition.known_of("Log", "a/Log", Phase.FORWARD, "") | {"slot": 1, "dtype": "float32"}
-NUMBERS = [name for name in condition.NUMBERS if name != "bad"]
+OF_TENSORS = [name for name in condition.OF_TENSORS if name != "bad"]
 
 
 def test_every_number_of_the_language_is_tested_in_c() -> None:
     decided = {*KNOWN}
-    assert set(condition.NUMBERS) == {name for name in FIELDS if name not in decided}
+    assert set(condition.OF_TENSORS) == {name for name in FIELDS if name not in decided}
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,11 @@ def test_a_field_may_be_compared_with_what_is_known() -> None:
 
 
 constants = st.sampled_from([-math.inf, -3.0, -1.0, 0.0, 0.5, 1.0, 2.0, 4.0, 1e4, math.inf])
-sides = st.one_of(constants, st.sampled_from(NUMBERS).map(Name))
+sides = st.one_of(constants, st.sampled_from(OF_TENSORS).map(Name))
 leaves = st.one_of(
     st.just(Truth("bad")),
     st.builds(Comparison, sides, st.sampled_from(condition._MARKS), sides),
-    st.builds(Range, st.sampled_from(NUMBERS), constants, constants),
+    st.builds(Range, st.sampled_from(OF_TENSORS), constants, constants),
     st.builds(lambda kind, mark: Comparison(Name("op"), mark, kind), st.sampled_from(["Log", "Exp"]),
               st.sampled_from(["==", "!="])),
     st.builds(lambda wanted: Search("name", re.compile("a/"), wanted), st.booleans()),

@@ -15,7 +15,8 @@ import pytest
 
 from tdbg import native
 from tdbg.model import DType, Flag, Mode
-from tdbg.native import fallback, python_ring, record
+from tdbg.native import fallback, record
+from tdbg.native.fallback import ring as python_ring
 from tdbg.native.record import END, EXECUTION, FAILED, IDS_OFFSET, INLINE_IDS, MORE, RECORD, TENSOR
 
 LIBRARIES = [fallback] if native.lib is None else [native.lib, fallback]
@@ -311,7 +312,6 @@ def test_stacks_are_those_of_traceback(lib: Any) -> None:
     for stack, expected, _ in got:
         assert stack == expected
     assert got[0][2] == got[1][2]
-    assert got[0][2] < lib.stack_count()
 
 
 def test_stacks_can_leave_out_the_innermost_frames(lib: Any) -> None:
@@ -322,7 +322,7 @@ def test_stacks_can_leave_out_the_innermost_frames(lib: Any) -> None:
     assert chain(lib, stack) == [(f.filename, f.lineno, f.name) for f in expected]
     assert lib.stack_here(100_000) == -1
     with pytest.raises(IndexError):
-        lib.stack_get(lib.stack_count())
+        lib.stack_get(1 << 30)
 
 
 def test_calls_have_a_beginning_and_an_end_with_all_their_tensors(lib: Any) -> None:

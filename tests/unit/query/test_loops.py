@@ -14,7 +14,8 @@ def op(kind: Kind) -> Op:
 
 
 def row(seq: int, iteration: int, mean: float = 0.0) -> Row:
-    return Row(seq, 0, 0, 1, 0, iteration, 3, 0, 1, 0, 0, 1, 0, 0, 0, mean, mean, mean, 0.0, 3, -1, -1)
+    numbers = (1, 0, 0, 1, 0, 0, 0, mean, mean, mean, 0.0)
+    return Row(*numbers, seq, 0, 0, 1, 0, iteration, 3, 0, 3, -1, -1)
 
 
 def test_the_way_through_a_loop_variable() -> None:

@@ -134,7 +134,7 @@ class SmallScene:
             return False
         if selection.filter in self.filters:
             return bool(self.filters[selection.filter](seen, self.value(seen)))
-        numbers = {name: getattr(seen.numbers, name) for name in Summary.__slots__}
+        numbers = seen.numbers.numbers()
         fields = {**numbers, "op": seen.op_type, "name": seen.node, "bad": seen.is_bad, "step": seen.step}
         return expressions.parse(selection.filter).matches(fields)
 

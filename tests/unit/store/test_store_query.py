@@ -48,8 +48,8 @@ def test_rollups_equal_group_bys(tmp_path: Path, options: dict) -> None:
     always = """count(*) AS rows, min(seq) AS first_seq, max(seq) AS last_seq,
         count(*) FILTER (flags & 1 = 1) AS bad, coalesce(min(seq) FILTER (flags & 1 = 1), -1) AS first_bad_seq"""
     by_op = connection.execute(
-        f"""SELECT process, op, slot, {always}, min(step), max(step), coalesce(sum(nan), 0),
-        coalesce(sum(neg_inf), 0), coalesce(sum(pos_inf), 0),
+        f"""SELECT process, op, slot, {always}, min(step), max(step), coalesce(sum(neg_inf), 0),
+        coalesce(sum(pos_inf), 0), coalesce(sum(nan), 0),
         min(min) FILTER (NOT isnan(min) AND flags & 2 = 2), max(max) FILTER (NOT isnan(max) AND flags & 2 = 2),
         min(shape) FILTER (flags & 16 = 0), max(shape) FILTER (flags & 16 = 0)
         FROM tensors GROUP BY ALL ORDER BY ALL"""

@@ -26,7 +26,7 @@ def tensors(rows: int, **given: Any) -> np.ndarray:
 
 
 def call(ids: list[int], kind: int = EXECUTION, execution: int = 1, thread: int = 1, first: int = 0) -> np.ndarray:
-    """The records of one list of ids, as native/module.c cuts it."""
+    """The records of one list of ids, as frameworks/tensorflow/native/calls.c cuts it."""
     parts = [ids[at : at + INLINE_IDS] for at in range(0, max(len(ids), 1), INLINE_IDS)]
     records = np.zeros(len(parts), RECORD)
     records["kind"] = [kind] + [MORE] * (len(parts) - 1)

@@ -29,7 +29,7 @@ from tdbg.formats.debug_events.messages import (
 )
 from tdbg.formats.debug_events.records import write_record
 from tdbg.formats.debug_events.tensors import NO_TENSOR, NUMBERS, put_full, put_summary
-from tdbg.model import DType, Flag
+from tdbg.model import COUNTS, DType, Flag, is_bad
 from tdbg.store.process import ProcessInfo
 from tdbg.store.reader import StoredTrace
 from tdbg.store.sql import record_batches
@@ -38,10 +38,7 @@ from tdbg.store.tensors import RawValue
 _MODES = {"none": "NO_TENSOR", "health": "CURT_HEALTH", "shape": "SHAPE"}
 _NO_DEVICE = "unknown"
 _CHUNK = 50_000
-_ROW = (
-    "time", "execution", "op", "slot", "dtype", "shape", "elements", "negative", "zero", "positive", "neg_inf",
-    "pos_inf", "nan", "flags", "tensor", "value",
-)  # fmt: skip
+_ROW = ("time", "execution", "op", "slot", "dtype", "shape", *COUNTS, "flags", "tensor", "value")
 _IS_OUTPUT = f"flags & {int(Flag.EVIDENCE)} = 0 AND NOT (flags & {int(Flag.INPUT)} != 0 AND o.graph < 0)"
 
 
@@ -288,7 +285,7 @@ def _columns(row: dict[str, Any], mode: DebugMode, dims: list[int] | None) -> li
     bad = [row["neg_inf"], row["pos_inf"], row["nan"]]
     dtype = NUMBERS.get(DType(row["dtype"]), -1)
     if mode == DebugMode.CURT_HEALTH:
-        return [float(bool(row["flags"] & Flag.BAD))]
+        return [float(is_bad(row["flags"]))]
     if mode == DebugMode.CONCISE_HEALTH and None not in bad:
         return [row["elements"], *bad]
     if mode == DebugMode.FULL_HEALTH and None not in bad and row["zero"] is not None and dims is not None:

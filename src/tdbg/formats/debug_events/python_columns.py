@@ -1,4 +1,4 @@
-"""TFRecord files and the hot messages of DebugEvents as columns, in Python; native/debug_events.c is the same in C."""
+"""TFRecord files and the hot messages of DebugEvents as columns, as native/debug_events/columns.c has them in C."""
 
 from __future__ import annotations
 

@@ -13,11 +13,10 @@ from tdbg.formats.debug_events.messages import DebugMode
 from tdbg.formats.debug_events.records import RecordFile
 from tdbg.formats.debug_events.tensors import DTYPES, FullTensor, parse_tensor
 from tdbg.formats.debug_events.wire import WireError
-from tdbg.model import DType, Flag
+from tdbg.model import BAD_COUNTS, COUNTS, MEASURED, DType, Flag
 
-_BAD_COUNTS = ("neg_inf", "pos_inf", "nan")
-_SIGN_COUNTS = ("negative", "zero", "positive")
-_STATISTICS = ("min", "max", "mean", "std")
+# In the order in which TensorFlow's summaries tell them.
+_BAD, _SIGNS = ("neg_inf", "pos_inf", "nan"), ("negative", "zero", "positive")
 _DTYPES = np.zeros(256, np.uint8)
 for _number, _dtype in DTYPES.items():
     _DTYPES[_number] = _dtype
@@ -48,16 +47,13 @@ class Numbers:
         self.flags = np.zeros(count, np.uint16)
         self.value = np.full(count, -1, np.int64)
         self.not_kept = 0  # full tensors that are no arrays of numbers
-        self._counts = {name: np.zeros(count, np.int64) for name in (*_BAD_COUNTS, *_SIGN_COUNTS)}
-        self._statistics = {name: np.zeros(count, np.float64) for name in _STATISTICS}
-        self._knows_bad = np.zeros(count, bool)
-        self._knows_signs = np.zeros(count, bool)
-        self._knows_statistics = np.zeros(count, bool)
+        self._measured = {name: np.zeros(count, np.int64 if name in COUNTS else np.float64) for name in MEASURED}
+        self._knows = {name: np.zeros(count, bool) for name in MEASURED}
 
     def columns(self) -> dict[str, Any]:
-        known = dict.fromkeys(_BAD_COUNTS, self._knows_bad) | dict.fromkeys(_SIGN_COUNTS, self._knows_signs)
-        columns: dict[str, Any] = {name: pa.array(values, mask=~known[name]) for name, values in self._counts.items()}
-        columns |= {name: pa.array(v, mask=~self._knows_statistics) for name, v in self._statistics.items()}
+        columns: dict[str, Any] = {
+            name: pa.array(values, mask=~self._knows[name]) for name, values in self._measured.items()
+        }
         names = ("dtype", "shape", "elements", "flags", "value")
         return columns | {name: getattr(self, name) for name in names}
 
@@ -70,23 +66,21 @@ class Numbers:
                 rows = np.flatnonzero((modes == mode) & (tensors["columns"] >= width))
                 if len(rows):
                     read(self, rows, tensors["column"][rows], shapes)
-        bad = np.logical_or.reduce([self._counts[name] != 0 for name in _BAD_COUNTS])
-        self.flags[bad & self._knows_bad] |= np.uint16(Flag.BAD)
+        bad = np.logical_or.reduce([self._measured[name] != 0 for name in BAD_COUNTS])
+        self.flags[bad] |= np.uint16(Flag.BAD)
 
     def _curt(self, rows: np.ndarray, column: np.ndarray, shapes: Shapes) -> None:
         self.flags[rows[column[:, 1] != 0]] |= np.uint16(Flag.BAD)
 
     def _concise(self, rows: np.ndarray, column: np.ndarray, shapes: Shapes) -> None:
         self.elements[rows] = column[:, 1]
-        self._set(_BAD_COUNTS, rows, column[:, 2:5])
-        self._knows_bad[rows] = True
+        self._set(_BAD, rows, column[:, 2:5])
 
     def _health(self, rows: np.ndarray, column: np.ndarray, shapes: Shapes) -> None:
         self._typed(rows, column[:, 2])
         self.elements[rows] = column[:, 4]
-        self._set(_BAD_COUNTS, rows, column[:, 5:8])
-        self._set(_SIGN_COUNTS, rows, column[:, 8:11])
-        self._knows_bad[rows] = self._knows_signs[rows] = True
+        self._set(_BAD, rows, column[:, 5:8])
+        self._set(_SIGNS, rows, column[:, 8:11])
         self._shaped(
             rows, column[:, 3:5], shapes, lambda rank, size: (() if not rank else (size,)) if rank < 2 else (-1,) * rank
         )
@@ -101,7 +95,8 @@ class Numbers:
 
     def _set(self, names: tuple[str, ...], rows: np.ndarray, columns: np.ndarray) -> None:
         for n, name in enumerate(names):
-            self._counts[name][rows] = columns[:, n]
+            self._measured[name][rows] = columns[:, n]
+            self._knows[name][rows] = True
 
     def _shaped(self, rows: np.ndarray, facts: np.ndarray, shapes: Shapes, dims_of: Callable) -> None:
         if facts.shape[1] == 2:  # rank and size: as one number, which sorts many times faster
@@ -129,13 +124,10 @@ class Numbers:
                 self.not_kept += 1
                 continue
             self.value[row] = put(tensor.data, int(tensor.dtype), tensor.dims)
-            _, *counts = summary[:7]
-            for name, count in zip((*_SIGN_COUNTS, *_BAD_COUNTS), counts, strict=True):
-                self._counts[name][row] = count
-            for name, number in zip(_STATISTICS, summary[7:], strict=True):
-                self._statistics[name][row] = number
+            for name, number in zip(MEASURED, summary[1:], strict=True):
+                self._measured[name][row] = number
+                self._knows[name][row] = True
             self.flags[row] |= np.uint16(Flag.NUMBERS)
-            self._knows_bad[row] = self._knows_signs[row] = self._knows_statistics[row] = True
 
 
 def _dims_of(rank: int, size: int, *last: int) -> tuple[int, ...]:
@@ -149,7 +141,7 @@ def _dims_of(rank: int, size: int, *last: int) -> tuple[int, ...]:
 
 
 def summary_of(tensor: FullTensor) -> tuple | None:
-    """The fields of model.Summary."""
+    """The numbers of model.Summary, in order."""
     from tdbg.store.tensors import RawValue, as_array
 
     assert tensor.data is not None
@@ -161,7 +153,7 @@ def summary_of(tensor: FullTensor) -> tuple | None:
     if isinstance(array, RawValue) or array.dtype.name != DType(tensor.dtype).label:
         return None
     summary = native.summarize(array)
-    return tuple(getattr(summary, name) for name in summary.__slots__)
+    return tuple(summary.numbers().values())
 
 
 _READERS: dict[int, tuple[Callable, int]] = {

@@ -21,7 +21,7 @@ from tdbg.formats.debug_events.wire import (
     signed,
 )
 from tdbg.model import DType
-from tdbg.native.python_arrays import FROM_TENSORFLOW
+from tdbg.native.arrays import FROM_TENSORFLOW
 
 # The summary op writes -1 or another number for a type that it does not know.
 DTYPES = FROM_TENSORFLOW

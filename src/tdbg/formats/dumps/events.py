@@ -12,7 +12,7 @@ from tdbg.formats.debug_events.messages import text
 from tdbg.formats.debug_events.tensors import DTYPES, FullTensor, parse_dims, parse_tensor
 from tdbg.formats.debug_events.wire import BYTES, VARINT, Buffer, WireError, fields
 from tdbg.model import DType
-from tdbg.native.python_arrays import typed
+from tdbg.native.arrays import typed
 from tdbg.store.plain_files import open_plain, read_plain
 
 # Fields of Event, LogMessage, Summary and Summary.Value in TensorFlow's protocol buffers.

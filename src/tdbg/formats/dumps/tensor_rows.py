@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,37 +11,36 @@ import numpy as np
 from tdbg.formats.debug_events.rows import Shapes, summary_of
 from tdbg.formats.debug_events.tensors import DTYPES
 from tdbg.formats.dumps.events import DumpedTensor
-from tdbg.model import DType, Flag
+from tdbg.model import BAD_COUNTS, MEASURED, DType, Flag, is_bad
 
-_COUNTS = ("negative", "zero", "positive", "neg_inf", "pos_inf", "nan")
-_STATISTICS = ("min", "max", "mean", "std")
+# In the order of a DebugNumericSummary, behind whether there is a value.
+_TOLD = ("elements", "nan", "neg_inf", "negative", "zero", "positive", "pos_inf")
 _NUMERIC_SUMMARY = 14  # columns before the dims
 
 
 @dataclass(slots=True)
 class Numbers:
-    """What is known of one tensor; counts and statistics are None where they are not."""
+    """What is known of one tensor; ``measured`` has those of its numbers that are."""
 
     dtype: int = int(DType.UNKNOWN)
     shape: int = -1
     elements: int = -1
-    counts: tuple[int | None, ...] = (None,) * len(_COUNTS)
-    statistics: tuple[float | None, ...] = (None,) * len(_STATISTICS)
+    measured: dict[str, float] = field(default_factory=dict)
     flags: int = 0
     is_whole: bool = False  # the dump is the tensor itself, not a summary of it
 
     @property
     def is_bad(self) -> bool:
-        return bool(self.flags & Flag.BAD)
+        return bool(is_bad(self.flags))
 
     def columns(self) -> dict[str, Any]:
-        cells = dict(zip(_COUNTS, self.counts, strict=True)) | dict(zip(_STATISTICS, self.statistics, strict=True))
+        cells = {name: self.measured.get(name) for name in MEASURED}
         return cells | {"dtype": self.dtype, "shape": self.shape, "elements": self.elements}
 
 
 def numbers_of(dumped: DumpedTensor, debug_op: str, shapes: Shapes) -> Numbers:
     numbers = READERS[debug_op](dumped, shapes)
-    if any(count for count in numbers.counts[3:]):
+    if any(numbers.measured.get(name) for name in BAD_COUNTS):
         numbers.flags |= Flag.BAD
     return numbers
 
@@ -53,8 +52,7 @@ def _whole(dumped: DumpedTensor, shapes: Shapes) -> Numbers:
     numbers = Numbers(int(tensor.dtype), shapes.number_of(tensor.dims), elements, is_whole=dumped.is_initialized)
     summary = summary_of(tensor) if dumped.is_initialized and tensor.data is not None else None
     if summary is not None:
-        _, *rest = summary
-        numbers.counts, numbers.statistics = tuple(rest[:6]), tuple(rest[6:])
+        numbers.measured = dict(zip(MEASURED, summary[1:], strict=True))
         numbers.flags = int(Flag.NUMBERS)
     return numbers
 
@@ -66,16 +64,17 @@ def _numeric_summary(dumped: DumpedTensor, shapes: Shapes) -> Numbers:
     whole = np.append(told[1:8], told[12:])  # those that are whole numbers
     if len(told) < _NUMERIC_SUMMARY or not told[0] or not (np.abs(whole) < 1 << 62).all():
         return Numbers()
-    elements, nan, neg_inf, negative, zero, positive, pos_inf = map(int, told[1:8])
+    measured = dict(zip(_TOLD, map(int, told[1:8]), strict=True))
+    elements = measured.pop("elements")
     least, most, mean, variance = map(float, told[8:12])
-    has_finite = negative + zero + positive > 0
-    statistics = (least, most, mean, math.sqrt(max(variance, 0.0))) if has_finite else (math.nan,) * 4
+    statistics = {"min": least, "max": most, "mean": mean, "std": math.sqrt(max(variance, 0.0))}
+    if not any(measured[name] for name in ("negative", "zero", "positive")):
+        statistics = dict.fromkeys(statistics, math.nan)
     return Numbers(
         int(DTYPES.get(int(told[12]), DType.UNKNOWN)),
         shapes.number_of(map(int, told[_NUMERIC_SUMMARY:])),
         elements,
-        (negative, zero, positive, neg_inf, pos_inf, nan),
-        statistics,
+        {**measured, **statistics},
         int(Flag.NUMBERS),
     )
 
@@ -84,7 +83,7 @@ def _nan_count(dumped: DumpedTensor, shapes: Shapes) -> Numbers:
     data = dumped.tensor.data
     if dumped.tensor.dtype != DType.INT64 or not data:
         return Numbers()
-    return Numbers(counts=(None, None, None, None, None, int(np.frombuffer(data, np.int64)[0])))
+    return Numbers(measured={"nan": int(np.frombuffer(data, np.int64)[0])})
 
 
 # By debug op, the one that tells most first.

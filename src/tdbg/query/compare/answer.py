@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tdbg.model import Frame
-from tdbg.query.compare.rounding import NUMBERS
+from tdbg.model import BAD_COUNTS, COUNTS, Frame
 from tdbg.query.trace.program import Op
 from tdbg.query.trace.rows import Row
 
-SIGNS = ("negative", "zero", "positive")
-BAD = ("neg_inf", "pos_inf", "nan")
+FINITE_COUNTS = tuple(name for name in COUNTS[1:] if name not in BAD_COUNTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,6 @@ class Side:
 
     def as_dict(self) -> dict[str, Any]:
         row = self.row
-        numbers = ("elements", *SIGNS, *BAD, *NUMBERS)
         return {
             "seq": row.seq,
             "op_type": self.op.type,
@@ -36,7 +33,7 @@ class Side:
             "source": self.source or None,
             "dtype": row.label,
             "shape": list(self.dims),
-            "numbers": {name: getattr(row, name) for name in numbers},
+            "numbers": row.numbers(),
         }
 
 
@@ -105,6 +102,6 @@ def what_differs(first: Side, second: Side, difference: float, numbers_only: boo
         return f"shape {list(first.dims)} and {list(second.dims)}"
     if first.row.is_bad != second.row.is_bad:
         return f"bad values in {'A' if first.row.is_bad else 'B'} only"
-    if any(getattr(first.row, name) != getattr(second.row, name) for name in BAD):
+    if any(getattr(first.row, name) != getattr(second.row, name) for name in BAD_COUNTS):
         return "counts of bad values"
     return "" if difference > 0 else "bits that no summary shows" if first.row.min is not None else ""

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tdbg.errors import TdbgError
-from tdbg.model import Flag
+from tdbg.model import BAD_COUNTS, MEASURED, STATISTICS, Flag, is_bad
 from tdbg.query.compare.alignment import Alignment, align
-from tdbg.query.compare.answer import BAD, SIGNS, Diff, Parting, Side, what_differs
+from tdbg.query.compare.answer import FINITE_COUNTS, Diff, Parting, Side, what_differs
 from tdbg.query.compare.one_sided import OneSided, first_alone, have_same_versions
-from tdbg.query.compare.rounding import NUMBERS, differences, epsilons
+from tdbg.query.compare.rounding import differences, epsilons
 from tdbg.query.compare.row_pairs import keys, look_up, pack
 from tdbg.query.trace.coverage import find_coverage
 from tdbg.query.trace.program import Program
@@ -147,7 +147,7 @@ class _Pair:
             yield portion
 
     def _read(self, side: int, steps: list[int]) -> dict[str, np.ndarray]:
-        names = (*_COLUMNS, *SIGNS, *BAD, *NUMBERS)
+        names = (*_COLUMNS, *MEASURED)
         rows = self._rows[side].arrays(
             f"SELECT {', '.join(names)} FROM tensors WHERE process = {self._process} AND step BETWEEN {steps[0]} AND "
             f"{steps[-1]} AND flags & {int(Flag.EVIDENCE)} = 0"
@@ -196,21 +196,21 @@ class _Pair:
             return
         measured = ((first["flags"] & second["flags"]) & int(Flag.NUMBERS)) != 0
         self.unmeasured += int((~measured).sum())
-        wrong = self._other_shape(both) | ((first["flags"] & int(Flag.BAD)) != (second["flags"] & int(Flag.BAD)))
+        wrong = self._other_shape(both) | (is_bad(first["flags"]) != is_bad(second["flags"]))
         if not self._numbers_only:
             wrong |= first["dtype"] != second["dtype"]
-        for name in BAD:
+        for name in BAD_COUNTS:
             wrong |= measured & (first[name] != second[name])
         difference = np.where(measured, differences(first, second), 0.0)
         if self._exact:
             allowed = np.zeros(len(both))
-            for name in (*SIGNS, *NUMBERS):
+            for name in (*FINITE_COUNTS, *STATISTICS):
                 wrong |= measured & ~((first[name] == second[name]) | (np.isnan(first[name]) & np.isnan(second[name])))
             wrong |= self._other_values(both)
         else:
             allowed = self._allowed(both, difference)
             elements = np.maximum(first["elements"], 1)
-            for name in SIGNS:
+            for name in FINITE_COUNTS:
                 flipped = np.abs(first[name].astype(float) - second[name].astype(float))
                 wrong |= measured & (flipped > 2 + _SIGN_SHARE * elements) & (difference > allowed / _UNITS)
             wrong |= difference > allowed
@@ -295,7 +295,8 @@ class _Pair:
             f"SELECT max(greatest(abs(min), abs(max))) FROM tensors WHERE process = {self._process} "
             f"AND step = {first.row.step} AND op IN ({makers}) AND flags & {int(Flag.NUMBERS)} != 0"
         )
-        apart = max(abs(getattr(first.row, name) - getattr(second.row, name)) for name in NUMBERS)
+        pairs = [(getattr(first.row, name), getattr(second.row, name)) for name in STATISTICS]
+        apart = max(abs(one - other) for one, other in pairs if None not in (one, other))
         return largest is not None and apart <= allowed * largest
 
     def _side(self, side: int, seq: int) -> Side:

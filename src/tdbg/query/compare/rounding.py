@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tdbg.model import DType
+from tdbg.model import STATISTICS, DType
 
-NUMBERS = ("min", "max", "mean", "std")
 _EPSILON = {DType.FLOAT64: 2.2e-16, DType.COMPLEX128: 2.2e-16, DType.FLOAT16: 9.8e-4, DType.BFLOAT16: 7.8e-3}
 _EPSILON |= {code: 0.13 for code in DType if code.name.startswith("FLOAT8")}
 _FLOAT32 = 1.2e-7
@@ -16,7 +15,7 @@ def differences(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> 
     """The largest difference of any number, relative to the largest element of both."""
     with np.errstate(all="ignore"):
         scale = np.fmax.reduce([np.abs(side[name]) for side in (first, second) for name in ("min", "max")])
-        apart = np.fmax.reduce([np.abs(first[name] - second[name]) for name in NUMBERS])
+        apart = np.fmax.reduce([np.abs(first[name] - second[name]) for name in STATISTICS])
         found = np.where(apart > 0, apart / np.maximum(scale, 1e-300), 0.0)
     only_one = np.any([np.isnan(first[name]) != np.isnan(second[name]) for name in ("min", "max")], axis=0)
     return np.where(only_one, np.inf, np.nan_to_num(found, nan=0.0, posinf=np.inf))

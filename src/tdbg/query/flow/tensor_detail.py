@@ -10,7 +10,7 @@ from tdbg.errors import TdbgError
 from tdbg.query.listing.tensor_listing import positions_of
 from tdbg.query.scene.cache import SceneCache
 from tdbg.query.trace.program import Op
-from tdbg.query.trace.rows import NUMBERS, Row
+from tdbg.query.trace.rows import Row
 from tdbg.query.verdict.case import Case
 
 _MOST = 64
@@ -36,7 +36,7 @@ def inputs_and_consumers(read: SceneCache, row: Row) -> tuple[list[dict[str, Any
             "text": fact.as_text(),
             "bad": fact.row.is_bad,
             **_about(read, fact.op),
-            **{name: getattr(fact.row, name) for name in NUMBERS},
+            **fact.row.numbers(),
         }
         for fact in case.inputs[:_MOST]
     ]

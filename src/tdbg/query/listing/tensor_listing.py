@@ -17,17 +17,13 @@ import numpy as np
 
 from tdbg import expressions
 from tdbg.errors import TdbgError
-from tdbg.model import Flag
+from tdbg.model import NAMES, Flag
 from tdbg.query.listing.sorted_order import Part, SortedOrder
 from tdbg.query.scene.cache import SceneCache
 from tdbg.query.scene.tensors import Chosen, Everything, Order
 from tdbg.store.pages import Pages
 
-_OF_ROWS = (
-    "time", "step", "execution", "iteration", "elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan",
-    "min", "max", "mean", "std",
-)  # fmt: skip
-SORT_KEYS = ("seq", *_OF_ROWS, "inf", "max_abs", "name", "type", "phase")
+SORT_KEYS = ("seq", "time", "step", "execution", "iteration", *NAMES, "inf", "max_abs", "name", "type", "phase")
 _MOST_REMEMBERED = 4
 _MOST_POSITIONS = 12_000_000  # of all listings that are remembered
 

@@ -9,12 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tdbg.model import DType, Flag, Phase
+from tdbg.model import NAMES, DType, Flag, Phase, is_bad
 from tdbg.query.scene.cache import SceneCache
 from tdbg.query.scene.ops import INPUT
 from tdbg.query.scene.values import Key
 
-_NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
 _LABELS = {int(kind): kind.label for kind in DType}
 
 
@@ -39,8 +38,8 @@ def tensor_page(read: SceneCache, positions: np.ndarray) -> pa.Table:
         "dtype": pa.array([_LABELS.get(kind, "unknown") for kind in rows["dtype"].to_pylist()], pa.string()),
         "shape": pa.array([_shape(read, number) for number in rows["shape"].to_pylist()], pa.string()),
     }
-    columns |= {name: rows[name] for name in _NUMBERS} | _of_infinities(rows)
-    columns |= {"flags": rows["flags"], "bad": pa.array((flags & int(Flag.BAD)) != 0)}
+    columns |= {name: rows[name] for name in NAMES} | _of_infinities(rows)
+    columns |= {"flags": rows["flags"], "bad": pa.array(is_bad(flags))}
     columns["kept"] = pa.array(_kept(read, positions, rows, is_input & eager), pa.bool_())
     return pa.table(columns)
 

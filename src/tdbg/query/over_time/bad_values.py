@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tdbg.model import Phase
+from tdbg.model import BAD_OUTPUT_SQL, Phase, bad_text
 from tdbg.query.over_time.alert_kinds import Alert
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Rows
@@ -22,8 +22,7 @@ def bad_values(rows: Rows, program: Program, process: int, ops: pa.Table) -> Ite
     for row in bad:
         op = program.ops.get(row["op"])
         step, time, execution = firsts.get(row["first_bad_seq"], (row["first_step"], -1, -1))
-        kinds = [(row["nan"], "NaN"), (row["neg_inf"], "-inf"), (row["pos_inf"], "+inf")]
-        what = ", ".join(f"{name} ×{count:,}" for count, name in kinds if count) or "NaN or infinity"
+        what = bad_text(row["nan"], row["neg_inf"], row["pos_inf"]) or "NaN or infinity"
         slot = f" (output {row['slot']})" if row["slot"] else ""
         where = _WHERE.get(op.phase, "") if op else ""
         when = f" in step {step}" if row["bad"] == 1 else f": {row['bad']:,} times, from step {step} on"
@@ -38,7 +37,7 @@ def _first_rows(rows: Rows, process: int, seqs: list[int]) -> dict[int, tuple[in
     if not seqs:
         return {}
     found = rows.query(
-        f"SELECT seq, step, time, execution FROM tensors WHERE process = {process} AND flags & 1 = 1 "
+        f"SELECT seq, step, time, execution FROM tensors WHERE process = {process} AND {BAD_OUTPUT_SQL} "
         f"AND seq BETWEEN {min(seqs)} AND {max(seqs)} AND seq IN (SELECT unnest(?))",
         [seqs],
     )

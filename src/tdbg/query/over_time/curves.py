@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tdbg.model import Flag, Phase
+from tdbg.model import BAD_ELEMENTS_SQL, Flag, Phase
 from tdbg.query.listing.layer_names import LayerNames, place_name
 from tdbg.query.over_time.histories import Output, histories
 from tdbg.query.rules.losses import Loss, find_losses
@@ -90,11 +90,12 @@ class Curves:
         return [Curve(name, self._points(found[output])) for name, output in zip(names, outputs, strict=True)]
 
     def _points(self, columns: dict[str, list[Any]]) -> tuple[Point, ...]:
-        wanted = (columns[name] for name in ("first", "mean", "min", "max", "nan", "inf"))
+        wanted = (columns[name] for name in ("first", "mean", "min", "max", "nan", "inf", "bad"))
         points = []
-        for step, mean, low, high, nan, inf in zip(*wanted, strict=True):
+        for step, mean, low, high, nan, inf, bad in zip(*wanted, strict=True):
             begin = self._first + (step - self._first) // self._width * self._width
-            points.append(Point(begin, mean, low, high, (nan or 0) + (inf or 0)))
+            # Of a bad tensor whose elements nobody counted, one at least is bad.
+            points.append(Point(begin, mean, low, high, max((nan or 0) + (inf or 0), bad)))
         return tuple(points)
 
     def gradient_by_layer(self) -> list[Curve]:
@@ -168,7 +169,7 @@ class Curves:
                 SELECT kind, label, step, min(op) AS op, max(elements) AS elements,
                     CASE WHEN kind = {_WEIGHT} THEN max({_SQUARES}) FILTER ({_IS_MEASURED})
                          ELSE sum({_SQUARES}) FILTER ({_IS_MEASURED}) END AS squares,
-                    coalesce(sum(nan + neg_inf + pos_inf) FILTER ({is_counted}), 0)::BIGINT AS bad
+                    coalesce(sum({BAD_ELEMENTS_SQL}) FILTER ({is_counted}), 0)::BIGINT AS bad
                 FROM tensors JOIN labels USING (op)
                 WHERE process = {self._process} AND step BETWEEN {first} AND {last} AND {_OUTPUT} GROUP BY 1, 2, 3)
             SELECT kind, label, {self._at}, sqrt(max(squares)), NULL, NULL, sum(bad)::BIGINT, min(op), max(elements)

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tdbg.model import Flag
+from tdbg.model import BAD_SQL, NUMBERS, STATISTICS, Flag
 from tdbg.query.trace.rows import Rows
 
-_COLUMNS = ("first", "last", "rows", "min", "max", "mean", "std", "zero", "elements", "nan", "inf", "bad")
+_COLUMNS = ("first", "last", "rows", *STATISTICS, "zero", "elements", "nan", "inf", "bad")
+_MERGES = {"least": "min", "greatest": "max"}
+_OVER_STEPS = ", ".join(
+    f"{_MERGES.get(one.merged, 'avg')}({one.name}) FILTER (NOT isnan({one.name}))"
+    for one in NUMBERS
+    if not one.is_count
+)
 
 
 class Output(NamedTuple):
@@ -35,10 +41,9 @@ def histories(
     wanted = ", ".join(str(int(op)) for op in (*(one.op for one in outputs), *same))
     found = rows.query(
         f"""SELECT {as_one(same)} AS one, slot, min(step), max(step), count(*),
-            min(min) FILTER (NOT isnan(min)), max(max) FILTER (NOT isnan(max)),
-            avg(mean) FILTER (NOT isnan(mean)), avg(std) FILTER (NOT isnan(std)),
+            {_OVER_STEPS},
             sum(zero)::BIGINT, sum(elements)::BIGINT, sum(nan)::BIGINT, sum(neg_inf + pos_inf)::BIGINT,
-            count(*) FILTER (flags & {int(Flag.BAD)} != 0)
+            count(*) FILTER ({BAD_SQL})
         FROM tensors WHERE process = {process} AND op IN ({wanted or "-1"})
             AND step BETWEEN {int(first)} AND {int(last)} AND flags & {int(Flag.EVIDENCE)} = 0
         GROUP BY one, slot, (step - {int(first)}) // {width} ORDER BY 3"""

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tdbg.model import Flag
+from tdbg.model import Flag, is_bad, is_bad_output
 from tdbg.query.scene.moments import OUTSIDE, Moments, count
 from tdbg.query.scene.ops import Ops
 from tdbg.query.trace.program import joined
@@ -50,11 +50,11 @@ class Runs(Moments):
     def _all(self) -> list[Moment]:
         executions, flags = self._pages.column("execution"), self._pages.column("flags")
         is_output = (flags & int(Flag.EVIDENCE)) == 0
-        is_bad = is_output & ((flags & int(Flag.BAD)) != 0)
-        all_rows, bad_rows = _counts(executions[is_output]), _counts(executions[is_bad])
+        bad = is_bad_output(flags)
+        all_rows, bad_rows = _counts(executions[is_output]), _counts(executions[bad])
         constants, bad_constants = self._constants
         rest = int(is_output.sum()) - constants.total()
-        rest_bad = int(is_bad.sum()) - bad_constants.total()
+        rest_bad = int(bad.sum()) - bad_constants.total()
         found = []
         for run in self.runs.values():
             own, own_bad = _at(all_rows, run.execution), _at(bad_rows, run.execution)
@@ -96,7 +96,7 @@ class Runs(Moments):
         for graph, flag in zip(self._loose_graphs.tolist(), flags, strict=True):
             if graph in self.asked and not flag & Flag.EVIDENCE:
                 rows[graph] += 1
-                bad[graph] += bool(flag & Flag.BAD)
+                bad[graph] += is_bad(flag)
         return rows, bad
 
     def _rows_of(self, number: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tdbg import expressions
 from tdbg.errors import TdbgError
-from tdbg.model import Flag
+from tdbg.model import Flag, is_bad, is_bad_output
 from tdbg.nearest import did_you_mean
 from tdbg.query.scene.ops import Ops
 from tdbg.query.scene.tensors import sizes_of
@@ -90,11 +90,11 @@ class Rowset:
         if first_seq < 0:
             return np.empty(0, np.int64)
         if self.given is not None:
-            return self.given[(self.pages.cells("flags", self.given) & int(Flag.BAD)) != 0]
+            return self.given[is_bad(self.pages.cells("flags", self.given))]
         found = [np.empty(0, np.int64)]
         for number in self.pages.with_seq(first_seq, 1 << 62):
             flags = self.pages.part_of_column("flags", number)
-            here = np.flatnonzero((flags & int(Flag.BAD | Flag.EVIDENCE)) == int(Flag.BAD))
+            here = np.flatnonzero(is_bad_output(flags))
             order = np.argsort(self.pages.part_of_column("seq", number)[here], kind="stable")
             found.append(here[order] + self.pages.pages[number].first)
         return np.concatenate(found)
@@ -119,15 +119,15 @@ class Selector:
         # Of the nodes that -fenn names only the filter is not to see the tensors; without a filter it means nothing.
         exclude = selection.exclude_nodes if selection.filter else ""
         passing = self._ops.matching(selection.node_pattern, selection.op_pattern, exclude)
-        is_bad = selection.filter and filters.get(selection.filter) is has_inf_or_nan
+        wants_bad = selection.filter and filters.get(selection.filter) is has_inf_or_nan
         if passing is None and not selection.filter and selection.sort_by == "timestamp":
             return rowset.given
-        if is_bad:
+        if wants_bad:
             found = rowset.bad(self._first_bad_seq)
             found = found[passing[self._ops.known(rowset.cells("op", found))]] if passing is not None else found
         else:
             found = rowset.of_ops(passing, self._ops) if passing is not None else rowset.all
-        if selection.filter and not is_bad:
+        if selection.filter and not wants_bad:
             found = self._filtered(rowset, found, selection.filter, filters, notes)
         return found if selection.sort_by == "timestamp" else self._sorted(rowset, found, selection.sort_by)
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from tdbg.errors import TdbgError
-from tdbg.model import Flag, Frame
+from tdbg.model import Frame, is_bad
 from tdbg.nearest import did_you_mean
 from tdbg.query.scene.ops import Ops
 from tdbg.query.scene.selection import Rowset
@@ -121,6 +121,6 @@ def _counted(rowset: Rowset) -> Outputs:
     op, slot, flags = (rowset.pages.cells(name, found).astype(np.int64) for name in ("op", "slot", "flags"))
     keys, places = np.unique((op << 16) | slot, return_inverse=True)
     rows = np.bincount(places, minlength=len(keys))
-    bad = np.bincount(places, weights=(flags & int(Flag.BAD)) != 0, minlength=len(keys))
+    bad = np.bincount(places, weights=is_bad(flags), minlength=len(keys))
     pairs: Sequence[tuple[int, int]] = [(int(key) >> 16, int(key) & 0xFFFF) for key in keys]
     return {pair: (int(count), int(wrong)) for pair, count, wrong in zip(pairs, rows, bad, strict=True)}

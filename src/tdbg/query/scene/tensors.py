@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol, overload
 
 import numpy as np
 
-from tdbg.model import DType, Flag, Summary
+from tdbg.model import NAMES, NUMBERS, DType, Flag, Summary, is_bad
 from tdbg.scene import Seen, Tensors
 from tdbg.store.pages import Pages
 
-_NUMBERS = ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean", "std")
 _BYTES = {kind: 8 if kind in (DType.FLOAT64, DType.COMPLEX64, DType.INT64, DType.UINT64)
           else 4 if kind in (DType.FLOAT32, DType.INT32, DType.UINT32)
           else 2 if kind in (DType.FLOAT16, DType.BFLOAT16, DType.INT16, DType.UINT16)
@@ -161,13 +161,17 @@ def sizes_of(elements: np.ndarray, dtypes: np.ndarray) -> np.ndarray:
 
 
 def summary_of(row: dict[str, Any]) -> Summary | None:
-    """None where numbers are missing."""
-    values = [row[name] for name in _NUMBERS]
+    """None where numbers are missing. An older tdbg measured fewer: a count that it lacks is -1, a statistic NaN."""
+    values = [row[name] for name in NAMES]
+    if row["flags"] & Flag.NUMBERS:
+        nothing = [-1 if number.is_count else math.nan for number in NUMBERS]
+        values = [none if value is None else value for value, none in zip(values, nothing, strict=True)]
     return None if any(value is None for value in values) else Summary(*values)
 
 
-def is_bad(flags: int, dtype: int, was_looked_at: bool) -> bool | None:
-    if flags & Flag.BAD:
+def badness(flags: int, dtype: int, was_looked_at: bool) -> bool | None:
+    """Whether it is bad; None where nobody has looked."""
+    if is_bad(flags):
         return True
     kind = DType(dtype) if dtype in DType._value2member_map_ else DType.UNKNOWN
     if not kind.is_floating and kind is not DType.UNKNOWN:

@@ -17,7 +17,7 @@ from tdbg.query.scene.moments import BLIND_MODES, those_there
 from tdbg.query.scene.ops import INPUT, Named
 from tdbg.query.scene.run_info import Feeds, run_info
 from tdbg.query.scene.selection import Rowset, Selector, has_inf_or_nan
-from tdbg.query.scene.tensors import Chosen, Everything, LateSeen, RowTensors, is_bad, size_of, summary_of
+from tdbg.query.scene.tensors import Chosen, Everything, LateSeen, RowTensors, badness, size_of, summary_of
 from tdbg.query.scene.values import Key
 from tdbg.query.trace.trace import Trace
 from tdbg.scene import (
@@ -291,7 +291,7 @@ class TraceScene:
                     iteration=row["iteration"],
                     seq=row["seq"],
                     numbers=summary_of(row),
-                    is_bad=is_bad(row["flags"], dtype, looked),
+                    is_bad=badness(row["flags"], dtype, looked),
                 )
             )  # fmt: skip
         return found

@@ -6,14 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from tdbg.model import DType, Flag, Summary
-
-NUMBERS = tuple(field.name for field in fields(Summary))
-_CONTENT = ("elements", "is_bad", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan", "min", "max", "mean")
+from tdbg.model import NAMES, DType, Flag, Numbers, bad_text, is_bad
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(Numbers[int | None, float | None]):
     """One tensor event; the numbers are None where the mode did not measure them."""
 
     seq: int
@@ -24,17 +21,6 @@ class Row:
     iteration: int
     dtype: int
     shape: int
-    elements: int
-    negative: int | None
-    zero: int | None
-    positive: int | None
-    neg_inf: int | None
-    pos_inf: int | None
-    nan: int | None
-    min: float | None
-    max: float | None
-    mean: float | None
-    std: float | None
     flags: int
     tensor: int
     value: int
@@ -42,11 +28,11 @@ class Row:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
         """From a row with all columns."""
-        return cls(*(record[name] for name in ROW_FIELDS))
+        return cls(*(record[name] for name in ROW_COLUMNS))
 
     @property
     def is_bad(self) -> bool:
-        return bool(self.flags & Flag.BAD)
+        return bool(is_bad(self.flags))
 
     @property
     def is_input(self) -> bool:
@@ -64,13 +50,13 @@ class Row:
         """``-inf ×3 of 128``"""
         if self.nan is None:
             return f"NaN or infinity among {self.elements:,}" if self.elements >= 0 else "NaN or infinity"
-        kinds = [(self.nan, "NaN"), (self.neg_inf, "-inf"), (self.pos_inf, "+inf")]
-        return ", ".join(f"{name} ×{count:,}" for count, name in kinds if count) + f" of {self.elements:,}"
+        return f"{bad_text(self.nan, self.neg_inf, self.pos_inf)} of {self.elements:,}"
+
+
+ROW_COLUMNS = tuple(one.name for one in fields(Row))
+_CONTENT = ("is_bad", *(name for name in NAMES if name != "std"))
 
 
 def _are_nan(one: Row, other: Row, name: str) -> bool:
     values = getattr(one, name), getattr(other, name)
     return all(value is not None and value != value for value in values)
-
-
-ROW_FIELDS = tuple(field.name for field in fields(Row))

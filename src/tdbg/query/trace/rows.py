@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tdbg.model import Flag
+from tdbg.model import BAD_OUTPUT_SQL, Flag
 from tdbg.query.trace.calls import Calls
-from tdbg.query.trace.row import NUMBERS, ROW_FIELDS, Row
+from tdbg.query.trace.row import ROW_COLUMNS, Row
 from tdbg.query.trace.trace import Trace
 from tdbg.store.sql import record_batches
 
-__all__ = ["NUMBERS", "OUTPUT", "SEEN", "Row", "Rows"]
+__all__ = ["OUTPUT", "SEEN", "Row", "Rows"]
 
 _MOST_EXECUTIONS = 4  # whose rows are remembered
 _BATCH = 1 << 19  # rows
@@ -24,7 +24,6 @@ _BATCH = 1 << 19  # rows
 # SQL for: a tensor of the program, not a copy of an input that was kept as evidence; and no input that was given to it.
 SEEN = f"flags & {int(Flag.EVIDENCE)} = 0"
 OUTPUT = f"flags & {int(Flag.EVIDENCE | Flag.INPUT)} = 0"
-_IS_BAD = f"flags & {int(Flag.BAD)} != 0 AND {SEEN}"  # holds a NaN or an infinity
 
 
 class Rows:
@@ -57,13 +56,13 @@ class Rows:
     def is_bad(self, process: int) -> str:
         """SQL for: an output that holds a NaN or an infinity. The least event lets the engine pass over the rows
         before it, which in a long run are most."""
-        return f"process = {process} AND seq >= {self.first_bad.get(process, 1 << 62)} AND {_IS_BAD}"
+        return f"process = {process} AND seq >= {self.first_bad.get(process, 1 << 62)} AND {BAD_OUTPUT_SQL}"
 
     def query(self, sql: str, parameters: list[Any] | None = None) -> list[tuple]:
         return self._db.execute(sql, parameters or []).fetchall()
 
     def select(self, process: int, where: str, parameters: list[Any] | None = None, tail: str = "") -> list[Row]:
-        sql = f"SELECT {', '.join(ROW_FIELDS)} FROM tensors WHERE process = {process} AND ({where}) {tail}"
+        sql = f"SELECT {', '.join(ROW_COLUMNS)} FROM tensors WHERE process = {process} AND ({where}) {tail}"
         return [Row(*values) for values in self.query(sql, parameters)]
 
     def select_any(self, process: int, alternatives: Sequence[str], also: str = "true", most: int = -1) -> list[Row]:

@@ -15,7 +15,7 @@ import numpy as np
 from tdbg.errors import TdbgError
 from tdbg.frameworks import dialect_of
 from tdbg.frameworks.contract import Dialect
-from tdbg.model import DType, Flag, Phase
+from tdbg.model import BAD_SQL, DType, Flag, Phase
 from tdbg.query.flow.lineage import Lineage
 from tdbg.query.trace.coverage import is_filtered
 from tdbg.query.trace.program import Op, Program
@@ -77,7 +77,7 @@ class Case:
             self._process,
             f"op = ? AND {same} AND {OUTPUT}",
             [op.number],
-            f"ORDER BY step = {self.row.step} DESC, flags & {int(Flag.BAD)} DESC, seq DESC LIMIT 1",
+            f"ORDER BY step = {self.row.step} DESC, {BAD_SQL} DESC, seq DESC LIMIT 1",
         )
         return self.beside(found[0]) if found else None
 

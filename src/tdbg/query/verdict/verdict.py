@@ -14,7 +14,7 @@ from tdbg.query.flow.reach import NOWHERE, Reach, find_reach
 from tdbg.query.rules import Alert, Health, find_health
 from tdbg.query.trace.coverage import BAD_UNREADABLE, UNREADABLE, Coverage, find_coverage, unseen_before
 from tdbg.query.trace.program import Op, Program
-from tdbg.query.trace.rows import NUMBERS, Row, Rows
+from tdbg.query.trace.rows import Row, Rows
 from tdbg.query.trace.session_runs import SessionRuns
 from tdbg.query.trace.trace import Trace
 from tdbg.query.verdict.case import Case
@@ -81,7 +81,7 @@ class Origin:
             "task": self.task or None,
             "seq": row.seq,
             "dtype": row.label,
-            "numbers": {name: getattr(row, name) for name in NUMBERS},
+            "numbers": row.numbers(),
             "cause": cause.name,
             "reason": cause.reason,
             "evidence": list(cause.evidence),
@@ -92,7 +92,7 @@ class Origin:
                     "op_type": fact.op.type,
                     "file": fact.frame.file if fact.frame else None,
                     "line": fact.frame.line if fact.frame else None,
-                    **{name: getattr(fact.row, name) for name in NUMBERS},
+                    **fact.row.numbers(),
                 }
                 for fact in self.inputs
             ],

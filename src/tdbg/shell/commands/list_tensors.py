@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from tdbg.errors import TdbgError
+from tdbg.model import NAMES
 from tdbg.scene import Seen, Selection
 from tdbg.shell import command
 from tdbg.shell.bad_elements import bad_spans
@@ -101,7 +102,7 @@ def _columns(args: Namespace) -> list[Column]:
         Column("Op type", "op_type", sort=again("op_type")),
         Column("Tensor name", "tensor", sort=again("tensor_name")),
         Column("", "bad"),
-        *(Column("", key, is_shown=False) for key in ("step", "dtype", "shape", "nan", "neg_inf", "pos_inf")),
+        *(Column("", key, is_shown=False) for key in ("step", "dtype", "shape", *NAMES)),
     ]
 
 
@@ -113,8 +114,8 @@ def _row(seen: Seen) -> list[Cell]:
 
 def _measured(seen: Seen, link: str = "") -> list[Cell]:
     numbers = seen.numbers
-    counts = (numbers.nan, numbers.neg_inf, numbers.pos_inf) if numbers else (None, None, None)
+    known = numbers.numbers().values() if numbers else [None] * len(NAMES)
     shape = None if seen.shape is None else "×".join(map(str, seen.shape))
     name = Span(seen.tensor, "name", link)
     shown = (round(seen.time, 3), seen.size, Span(seen.op_type, "op"), name, bad_spans(seen))
-    return [*shown, seen.step, seen.dtype, shape, *counts]
+    return [*shown, seen.step, seen.dtype, shape, *known]

@@ -9,13 +9,18 @@ from math import prod
 
 import numpy as np
 
-from tdbg.model import Summary
+from tdbg.model import NUMBERS, Summary
 from tdbg.native.reference import DTYPES
 from tdbg.shell.numeric_summary import histogram, summary_of
 from tdbg.shell.result import Array, Line, Result, Span
 from tdbg.shell.words import words_of
 
 PANEL_WIDTH = 34
+_COUNTS = {
+    "nan": ("nan", "nan"), "neg_inf": ("-inf", "inf"), "pos_inf": ("+inf", "inf"), "negative": ("negative", "negative"),
+    "zero": ("zero", "zero"), "positive": ("positive", "positive"),
+}  # fmt: skip
+_COUNTS |= {one.name: (one.label, "") for one in NUMBERS[1:] if one.is_count and one.name not in _COUNTS}
 _MOST_COUNTED = 500_000_000  # bytes; more are not read without being asked for
 _MOST_SORTED = 2_000_000  # elements of a histogram; of more, an even sample
 
@@ -104,14 +109,16 @@ def beside(array: Array, width: int) -> list[Line]:
     if summary is None:
         return lines
     for label, style, count in _counts(summary):
-        if count:
+        if count > 0:
             percent = 100 * count / summary.elements
             share = f"{percent:.3g}%" if percent >= 0.01 else "<0.01%"
             lines.append((Span(f"{label:<9}", style), Span(f"{count:>{width - 17},}"), Span(f"{share:>8}", "dim")))
     if not summary.negative + summary.zero + summary.positive:
         return lines
-    extremes = (("min", summary.min), ("max", summary.max), ("mean", summary.mean), ("std", summary.std))
-    stated = [(Span(f"{label:<9}", "dim"), Span(f"{value:>{width - 9}.7g}", _sign(value))) for label, value in extremes]
+    statistics = [(one.label, getattr(summary, one.name)) for one in NUMBERS if not one.is_count]
+    stated = [
+        (Span(f"{label:<9}", "dim"), Span(f"{value:>{width - 9}.7g}", _sign(value))) for label, value in statistics
+    ]
     return [*lines, (), *stated, (), *_bars(values, width)]
 
 
@@ -120,14 +127,8 @@ def _sign(value: float) -> str:
 
 
 def _counts(summary: Summary) -> Sequence[tuple[str, str, int]]:
-    return (
-        ("nan", "nan", summary.nan),
-        ("-inf", "inf", summary.neg_inf),
-        ("+inf", "inf", summary.pos_inf),
-        ("negative", "negative", summary.negative),
-        ("zero", "zero", summary.zero),
-        ("positive", "positive", summary.positive),
-    )
+    """Label, style and count."""
+    return [(label, style, getattr(summary, name)) for name, (label, style) in _COUNTS.items()]
 
 
 def _bars(values: np.ndarray, width: int) -> list[Line]:

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from typing import Any
 
+from tdbg.model import STATISTICS
 from tdbg.query.listing.layers import layers as find_layers
 from tdbg.query.over_time.curves import Curve, Curves
 from tdbg.query.over_time.histories import Output, histories
@@ -195,7 +196,7 @@ _POINTS = Parameter("points", "at most this many points; neighbouring steps shar
 _SERIES: Schema = {
     **{name: listing(whole()) for name in ("first", "last", "rows", "elements", "bad")},
     **{name: listing(maybe(whole())) for name in ("zero", "nan", "inf")},
-    **{name: listing(maybe(number())) for name in ("min", "max", "mean", "std")},
+    **{name: listing(maybe(number())) for name in STATISTICS},
 }
 _LOSS = maybe(
     record(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from tdbg.model import NAMES
 from tdbg.query.flow.origin_path import Way, Ways
-from tdbg.query.flow.tensor_detail import NUMBERS, find_row, inputs_and_consumers
+from tdbg.query.flow.tensor_detail import find_row, inputs_and_consumers
 from tdbg.query.listing.tensor_listing import SORT_KEYS, Wanted
 from tdbg.query.listing.tensor_page import tensor_page
 from tdbg.web.columns import column_page
@@ -121,7 +122,7 @@ def lineage(asked: Asked) -> dict[str, Any]:
 WHERE = Parameter("where", 'a filter, such as nan > 0 and op == "Log"', "text", default="")
 SEQ = Parameter("seq", "the number of the event", is_required=True)
 _NAMED: dict[str, Schema] = {"op": whole(), "name": text(), "type": text(), **PLACE, "bad": truth()}
-_NUMBERS = {name: maybe(number()) for name in NUMBERS}
+_NUMBERS = {name: maybe(number()) for name in NAMES}
 
 ROUTES = (
     Route(

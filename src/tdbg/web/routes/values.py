@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from tdbg.errors import TdbgError
+from tdbg.model import NUMBERS
 from tdbg.shell.array_cells import computable
 from tdbg.shell.numeric_summary import histogram, summary_of
 from tdbg.shell.tensor_name import parse_index, take
@@ -54,7 +55,7 @@ def value(asked: Asked) -> dict[str, Any] | Answer:
         "part": list(part.shape),
         "shown": list(shown.shape),
         "is_cut": shown.shape != part.shape,
-        "summary": {name: getattr(summary, name) for name in summary.__slots__} if summary else None,
+        "summary": summary.numbers() if summary else None,
         "histogram": _histogram(part, asked["bins"]),
     }
     if asked["format"] == "columns":
@@ -122,10 +123,7 @@ def _histogram(part: np.ndarray, bins: int) -> dict[str, Any] | None:
     return {"counts": counted.tolist(), "edges": edges.tolist()}
 
 
-_SUMMARY: Schema = record(
-    **{name: whole() for name in ("elements", "negative", "zero", "positive", "neg_inf", "pos_inf", "nan")},
-    **{name: number() for name in ("min", "max", "mean", "std")},
-)
+_SUMMARY: Schema = record(**{one.name: whole() if one.is_count else number() for one in NUMBERS})
 
 ROUTES = (
     Route(

@@ -12,7 +12,7 @@ from tdbg import native
 from tdbg.capture import faults
 from tdbg.capture.bad_value import Limits, stack_lines
 from tdbg.capture.breaks import Break
-from tdbg.capture.condition import NUMBERS, can_be_met, compiled, event_of, fields_in, known_of, left_over
+from tdbg.capture.condition import OF_TENSORS, can_be_met, compiled, event_of, fields_in, known_of, left_over
 from tdbg.capture.hold import Held, Holder
 from tdbg.capture.interrupts import Interrupts
 from tdbg.capture.source import Sources
@@ -21,10 +21,10 @@ from tdbg.expressions import Both
 from tdbg.frameworks.tensorflow.capture.dtypes import code_of
 from tdbg.frameworks.tensorflow.capture.held_op import HeldOps, Known, Maker, Output, user_stack
 from tdbg.model import DType
-from tdbg.native.python_arrays import array_of, typed
+from tdbg.native.arrays import array_of, typed
 
-_EAGER, _EVERY_SLOT, _MET = "eager", 0xFFFF, 2  # as native/breaks.h and native/module.c have them
-RawTensor = tuple[int, tuple[int, ...], bytes]  # as native/breaks.c gives them: dtype, dims, elements
+_EAGER, _EVERY_SLOT, _MET = "eager", 0xFFFF, 2  # as native/stopping/breaks.h and native/eager_ops.c have them
+RawTensor = tuple[int, tuple[int, ...], bytes]  # as native/stopping/breaks.c gives them: dtype, dims, elements
 
 
 class OpInGraphEnded(RuntimeError):
@@ -196,7 +196,7 @@ class OpBreaks:
         left = [one for _, one in self._eager_left(op) if can_be_met(one)]
         if not left:
             return []
-        is_numeric = all(fields_in(one) <= {*NUMBERS} for one in left)
+        is_numeric = all(fields_in(one) <= {*OF_TENSORS} for one in left)
         return [(number, _EVERY_SLOT, compiled(reduce(partial(Both, "or"), left) if is_numeric else True))]
 
     # ---- graphs
@@ -204,7 +204,7 @@ class OpBreaks:
     def met(
         self, number: int, slot: int, iteration: int, execution: int, output: RawTensor, inputs: Sequence[RawTensor]
     ) -> str | None:
-        """From native/breaks.c, on whatever thread computed the tensor: holds it there."""
+        """From native/stopping/breaks.c, on whatever thread computed the tensor: holds it there."""
         try:
             op = self._ops.get(number)
             array = _from_raw(output)

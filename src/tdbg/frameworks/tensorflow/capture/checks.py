@@ -18,11 +18,11 @@ from tdbg.frameworks.tensorflow.capture.dtypes import code_of
 from tdbg.frameworks.tensorflow.capture.op_kinds import PASSES_ON, UNCHECKED_OUTPUTS
 from tdbg.model import DType, Frame, Phase, Summary
 
-_MOST_INPUTS = 16  # as many as native/check.h tells of
+_MOST_INPUTS = 16  # as many as native/stopping/check.h tells of
 _ENTERS = {"Placeholder": "an argument", "Const": "a constant", "ReadVariableOp": "a variable's value"}
 _UNEXPLAINED = "tdbg: an op made NaN or infinity from good values (and tdbg failed to find out more)"
 
-RawFact = tuple[int, tuple[int, ...], tuple, float]  # as native/check.c gives them, with the fields of a Summary
+RawFact = tuple[int, tuple[int, ...], tuple, float]  # of native/stopping/check.c, with the fields of a Summary
 
 
 class BadValueError(tf.errors.InvalidArgumentError):
@@ -158,7 +158,7 @@ def _fact_of(tensor: Any) -> Fact:
 def fact_of_array(array: Any) -> Fact:
     array = np.asarray(array)
     dtype = native.reference.DTYPES.get(array.dtype.name, DType.UNKNOWN)
-    numbers = native.summarize(array) if dtype else Summary(array.size, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+    numbers = native.summarize(array) if dtype else Summary.unmeasured(array.size)
     return Fact(dtype, tuple(array.shape), numbers)
 
 
@@ -197,7 +197,7 @@ def python_observer(
 
 
 def explain(check: int, op: int, slot: int, iteration: int, output: RawFact, inputs: Sequence[RawFact]) -> str:
-    """From native/check.c, on whatever thread computed the bad value: the message that stops the program."""
+    """From native/stopping/check.c, on whatever thread computed the bad value: the message that stops the program."""
     try:
         return _all[check].explain(op, slot, iteration, output, inputs)
     except Exception as error:

@@ -151,7 +151,7 @@ class Graphs:
             index: record.ops.get(made_by(t)[0], -1) for index, t in enumerate(op.inputs) if code_of(t.dtype).is_number
         }
         evidence = [index for index in makers if index not in known.remembered and index not in known.constants]
-        inputs = [(index, makers[index]) for index in [*known.remembered, *evidence]]  # as native/check.c has them
+        inputs = [(index, makers[index]) for index in [*known.remembered, *evidence]]  # as check.c has them
         constants = [(index, makers[index], fact) for index, fact in known.constants.items()]
         return KnownOp(op.type, self._user_name(op), op.stack, op.phase, op.forward, graph.name, inputs, constants)
 

@@ -75,7 +75,7 @@ class NativeObservers:
 
     def __init__(self, lib: Any) -> None:
         register(lib)
-        self.remember = lib.remember_input  # see native/remembered.h: instead of taking an input along
+        self.remember = lib.note_input  # see native/stopping/input_notes.h: instead of taking an input along
 
     def _insert(self, kind: str, graph: Any, tensor: Any, ids: Sequence[int], evidence: Sequence[Any]) -> Any:
         """A graph gets an observer on most of its tensors, so this takes the short way, through TensorFlow's C API.

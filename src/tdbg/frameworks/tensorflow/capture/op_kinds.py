@@ -32,7 +32,7 @@ RISKY = PARSERS | frozenset(
 )
 
 # They can compute in the memory of an input, while nobody else holds it. Each with what its magnitude follows from,
-# as native/remembered.h numbers it: nothing, or the sum, the product or the square of the sum of its inputs'.
+# as native/stopping/input_notes.h numbers it: nothing, or the sum, the product or the square of the sum of its inputs'.
 IN_PLACE = (
     dict.fromkeys("MulNoNan TanhGrad SigmoidGrad GeluGrad SeluGrad EluGrad SoftsignGrad Gelu".split(), 0)
     | dict.fromkeys("Add AddV2 AddN Sub BiasAdd Cast".split(), 1)

@@ -26,7 +26,7 @@ from tdbg.frameworks.tensorflow.tfdbg.run_nodes import ClientNodes, RuntimeNodes
 from tdbg.frameworks.tensorflow.tfdbg.run_sources import RunSources
 from tdbg.frameworks.tensorflow.tfdbg.run_tensors import NoTensors, RunTensors, parse_tensor_name
 from tdbg.frameworks.tensorflow.tfdbg.watching import Expressions, count_matching
-from tdbg.model import ProfiledNode
+from tdbg.model import ProfiledNode, bad_text
 from tdbg.nearest import did_you_mean
 from tdbg.recording import open_trace
 from tdbg.scene import Moment, Node, RunInfo, Seen, Selection, SourceFile, SourceLine, TensorFilter, Tensors
@@ -122,8 +122,7 @@ class RunScene:
         if bad is None or bad.numbers is None:
             return []
         numbers = bad.numbers
-        counts = {"NaN": numbers.nan, "-inf": numbers.neg_inf, "+inf": numbers.pos_inf}
-        found = ", ".join(f"{name} ×{count:,}" for name, count in counts.items() if count)
+        found = bad_text(numbers.nan, numbers.neg_inf, numbers.pos_inf)
         lines = [f"first bad tensor: {bad.tensor}, {found} of {numbers.elements:,}"]
         op = self._nodes.maker(bad.key.node_name)
         return [*lines, *(f" -> {line}" for line in user_stack(op)[-1:])] if op is not None else lines
