@@ -111,9 +111,9 @@ def _command(words: list[str]) -> list[str]:
 def _shell(trace: Path) -> list[str]:
     from tdbg.query.scene.trace_scene import TraceScene
     from tdbg.query.trace.trace import Trace
-    from tdbg.shell.data import as_data
     from tdbg.shell.engine import Engine
     from tdbg.shell.layout import Layout
+    from tdbg.shell.result_data import as_data
     from tdbg.shell.settings import Settings
     from tdbg.strict_json import to_json
 

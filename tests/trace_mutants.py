@@ -257,10 +257,10 @@ def bombed(source: Path, target: Path, seed: int) -> str:
 def _other(chance: random.Random, kind: pa.DataType, values: list) -> Any:
     if chance.random() < 0.15:
         return None
-    if chance.random() < 0.2:
+    if chance.random() < 0.2 and values:
         return chance.choice(values)
     if pa.types.is_list(kind):
-        return [_other(chance, kind.value_type, [1]) for _ in range(chance.choice((0, 1, 2, 5, 40)))]
+        return [_other(chance, kind.value_type, []) for _ in range(chance.choice((0, 1, 2, 5, 40)))]
     if pa.types.is_string(kind):
         return chance.choice(TEXTS)
     if pa.types.is_boolean(kind):

@@ -1,4 +1,4 @@
-"""The text of a filter in; a condition that runs as SQL over a trace, or as a predicate on one live event, out.
+"""Understands filters, and turns them into SQL over a trace or a predicate on one live event.
 
     nan > 0 and op == "Log"
     max_abs > 1e4 or (name ~ "dense.*" and step in 10:20)
@@ -31,13 +31,14 @@ class Field(NamedTuple):
 
 
 def _label(kinds: type[DType] | type[Phase], column: str) -> str:
-    """SQL that turns the number of an element type or phase, which counts from 0, into its name."""
+    """Writes SQL that turns the number of an element type or phase, which counts from 0, into its name."""
     return f"{[kind.label for kind in kinds]}[{column} + 1]"
 
 
 def _known(column: str) -> str:
-    """SQL for a number of the finite elements, NaN where there are none, which DuckDB calls greater than any other. It
-    is told by the counts: DuckDB believes the statistics of Parquet files, in which there is no NaN."""
+    """Writes SQL for a number of the finite elements. It is NaN where there are none, which DuckDB calls greater than
+    any other; that is told by the counts, because DuckDB believes the statistics of Parquet files, in which there is no
+    NaN."""
     return f"CASE WHEN coalesce(t.negative + t.zero + t.positive, 1) > 0 THEN {column} END"
 
 
@@ -84,7 +85,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """``bad``"""
+    """A field that is true or false by itself: ``bad``"""
 
     field: str
 
@@ -97,7 +98,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``max > 1e4``; both sides may be fields."""
+    """A comparison, ``max > 1e4``; both sides may be fields."""
 
     left: Any
     mark: str
@@ -115,7 +116,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """``name ~ "dense.*"``"""
+    """A search in a text: ``name ~ "dense.*"``"""
 
     field: str
     pattern: re.Pattern[str]
@@ -132,7 +133,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """``step in 10:20``: from the first on, before the second."""
+    """A range, ``step in 10:20``: from the first on, before the second."""
 
     field: str
     first: float
@@ -149,7 +150,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """``and``, ``or``"""
+    """Two conditions joined by ``and`` or ``or``."""
 
     word: str
     left: Any
@@ -167,7 +168,7 @@ class Both:
 
 @dataclass(frozen=True, slots=True)
 class Opposite:
-    """``not``"""
+    """A condition after ``not``."""
 
     inner: Any
 
@@ -188,11 +189,11 @@ class Expression:
     root: Any
 
     def sql(self, columns: Mapping[str, str] | None = None) -> Answer:
-        """The condition for WHERE; ``columns`` gives the SQL of fields where it is not that of FIELDS."""
+        """Writes the condition for WHERE; ``columns`` gives the SQL of fields where it is not that of FIELDS."""
         return self.root.sql({name: field.sql for name, field in FIELDS.items()} | dict(columns or {}))
 
     def bounds(self, field: str) -> tuple[float, float]:
-        """Between which values a number must lie for the filter to hold, as far as that is plain to see."""
+        """Finds between which values a number must lie for the filter to hold, as far as that is plain to see."""
         return _bounds(self.root, field)
 
     def matches(self, event: Mapping[str, Any]) -> bool:
@@ -217,7 +218,7 @@ def _bounds(root: Any, field: str) -> tuple[float, float]:
 
 
 def parse(text: str) -> Expression:
-    """TdbgError when the text is no expression, with the place and what was expected there."""
+    """Understands a filter; TdbgError when the text is no expression, with the place and what was expected there."""
     return Expression(text, _Parser(text).whole())
 
 
@@ -234,7 +235,7 @@ class Name(NamedTuple):
 
 
 class _Parser:
-    """Or over and, and over not, not over comparisons."""
+    """Parses a filter: or over and, and over not, not over comparisons."""
 
     def __init__(self, text: str) -> None:
         self._text = text

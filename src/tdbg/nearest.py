@@ -1,4 +1,4 @@
-"""A name that is not there, and all that are, in; the nearest of them out, quickly also among many thousands."""
+"""Finds the name that is most like one that is not there, quickly even among many thousands."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ _COMPARED = 60  # how many of the likeliest are compared in earnest
 
 
 def did_you_mean(name: str, names: Iterable[str], ending: str = "") -> str:
-    """``did you mean 'hidden/Relu:0'?``; "" when nothing is near."""
+    """Asks ``did you mean 'hidden/Relu:0'?``; "" when nothing is near."""
     found = nearest(name, names)
     return f"did you mean {found + ending!r}?" if found else ""
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The name that is most alike, "" when none is: by what both begin and end with first, which a slip leaves as it
-    is, then by their last parts."""
+    """Finds the name that is most alike, "" when none is: by what both begin and end with first, which a slip leaves as
+    it is, then by their last parts."""
     names = list(names)
     likely = sorted(names, key=lambda other: -_alike(name, other))[:_COMPARED]
     found = difflib.get_close_matches(name, likely, 1)
@@ -28,7 +28,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def _alike(one: str, other: str) -> float:
-    """The share of both that is the same from the beginning or to the end."""
+    """Gives the share of both that is the same from the beginning or to the end."""
     short = min(len(one), len(other))
     first = 0
     while first < short and one[first] == other[first]:

@@ -1,7 +1,8 @@
-"""The scene that a debugger's commands look at: one recorded trace, or one moment of a running program.
+"""Defines the scene that a debugger's commands look at: a recorded trace, or one moment of a running program.
 
-``Scene`` is what the commands of ``shell/`` and the page ask for. A trace gives one (``query/trace_scene.py``), and so
-does a run of a Session that has just ended (``tensorflow/session/run_scene.py``); neither knows who asks.
+``Scene`` is what the commands of ``shell/`` and the page ask for. A trace gives one (``query/scene/trace_scene.py``),
+and so does a run of a Session that has just ended (``frameworks/tensorflow/tfdbg/run_scene.py``); neither knows who
+asks.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which tensors are wanted, in which order. Patterns are regular expressions that match from the beginning, as in
-    tfdbg; ``filter`` is the name of a registered filter or an expression of ``tdbg.expressions``."""
+    """Says which tensors are wanted, in which order. Patterns are regular expressions that match from the beginning, as
+    in tfdbg; ``filter`` is the name of a registered filter or an expression of ``tdbg.expressions``."""
 
     filter: str = ""
     exclude_nodes: str = ""
@@ -82,7 +83,8 @@ class Edge:
 @dataclass(frozen=True, slots=True)
 class Node:
     """One op and what is around it. ``written_as``: the user's ops, where the runtime made one of
-    them: ``hidden/Relu (Relu), hidden/MatMul (MatMul)``. ``part_of``: the op that computes this one inside itself."""
+    them: ``hidden/Relu (Relu), hidden/MatMul (MatMul)``. ``part_of``: the op that computes this one inside itself.
+    ``framework``: whose op it is, by the name that programs import."""
 
     name: str
     op_type: str
@@ -97,6 +99,7 @@ class Node:
     graph: str = ""  # the function it belongs to
     phase: str = ""
     part_of: str = ""
+    framework: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +150,7 @@ class RunInfo:
 
 
 class Scene(Protocol):
-    """All names are checked: one that is not there raises TdbgError with the nearest that is."""
+    """What commands look at. All names are checked: one that is not there raises TdbgError with the nearest that is."""
 
     title: str  # "mnist.tdbg · step 41"
     filters: dict[str, TensorFilter]  # by name; has_inf_or_nan is always there
@@ -159,7 +162,7 @@ class Scene(Protocol):
         """What is looked at; None is the whole trace."""
 
     def go(self, number: int | None) -> None:
-        """To another moment, or (None) to all of them together."""
+        """Goes to another moment, or (None) to all of them together."""
 
     def refresh(self) -> bool:
         """Reads what a program has written since; True when there is something new."""
@@ -167,10 +170,10 @@ class Scene(Protocol):
     def tensors(self, selection: Selection) -> Tensors: ...
 
     def seen(self, tensor: str, debug_op: str = "", device: str = "") -> Sequence[Seen]:
-        """All that was seen of ``node:slot`` (or ``node``, when it has one output) at the moment, in order."""
+        """Finds all that was seen of ``node:slot`` (or ``node``, when it has one output) at the moment, in order."""
 
     def value(self, seen: Seen) -> Any:
-        """A numpy array (possibly mapped, not loaded); TdbgError, with how to record it, when it was not kept."""
+        """Gives a numpy array (possibly mapped, not loaded); TdbgError, with how to record it, when it was not kept."""
 
     def tensor_names(self) -> Sequence[str]: ...
 
@@ -181,21 +184,23 @@ class Scene(Protocol):
     def sources(self) -> Sequence[SourceFile]: ...
 
     def source(self, path: str) -> Sequence[SourceLine]:
-        """A file that made nodes, or (by the end of its path) one that the trace holds."""
+        """Gives a file that made nodes, or (by the end of its path) one that the trace holds."""
 
     def run_info(self) -> RunInfo: ...
 
     def feeds(self) -> Mapping[str, Any]:
-        """What was fed, by tensor name; values as arrays where they are known, else TdbgError when asked for."""
+        """Gives what was fed, by tensor name; values as arrays where they are known, else TdbgError when asked for."""
 
     def profile(self) -> Sequence[ProfiledNode]: ...
 
     def trace(self) -> Any:
-        """The ``query.trace.Trace`` behind it; a run of a Session is made into one when this is first asked for."""
+        """Gives the ``query.trace.Trace`` behind it; a run of a Session is made into one when this is first asked
+        for."""
 
 
-def computed_inside(parts: Mapping[str, str]) -> str:
-    """What is said of ops that have no row of their own; ``parts``: the op that computes each inside itself."""
+def computed_inside(parts: Mapping[str, str], framework: str) -> str:
+    """Says that ops have no row of their own. ``parts`` gives the op that computes each inside itself; ``framework`` is
+    what it is called."""
     told = [f"{part} inside {whole}" for part, whole in list(parts.items())[:4]]
     more = f" and {len(parts) - 4} more" if len(parts) > 4 else ""
-    return f"not visible on its own, because TensorFlow computes it together with others: {', '.join(told)}{more}"
+    return f"not visible on its own, because {framework} computes it together with others: {', '.join(told)}{more}"

@@ -53,7 +53,7 @@ class TdbgPlugin(base_plugin.TBPlugin):
     @cached_property
     def _page(self) -> WSGIApplication:
         from tdbg.web.api import Api
-        from tdbg.web.pages import Page
+        from tdbg.web.static_files import Page
         from tdbg.web.traces import Traces
 
         return Page(Api(Traces([], search=_Search(self._logdirs))))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tdbg.web.pages import STATIC
+from tdbg.web.static_files import STATIC
 
 WEBUI = Path(__file__).parents[2] / "webui"
 MOST_BYTES = 150_000  # gzipped, in all

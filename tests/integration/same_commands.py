@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tdbg.commands.trace_argument import open_trace
 from tdbg.query.scene.trace_scene import TraceScene
-from tdbg.shell.data import as_data
 from tdbg.shell.engine import Engine
 from tdbg.shell.layout import Layout
+from tdbg.shell.result_data import as_data
 from tdbg.strict_json import to_json
 
 COMMANDS = (

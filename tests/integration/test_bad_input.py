@@ -119,7 +119,9 @@ def test_a_script_that_does_not_compile_is_pythons_to_report(folder: Path) -> No
     before = contents(folder)
     words = [["breaks.py"], ["-m", "tdbg", "run", "breaks.py"]]
     environment = {**os.environ, "PYTHONPATH": SOURCE}
-    plain, ours = (subprocess.run([sys.executable, *each], capture_output=True, env=environment) for each in words)
+    plain, ours = (
+        subprocess.run([sys.executable, *each], capture_output=True, env=environment, timeout=240) for each in words
+    )
     assert (ours.returncode, ours.stderr) == (plain.returncode, plain.stderr)
     assert contents(folder) == before
 

@@ -224,7 +224,7 @@ def test_conditions_are_changed_at_the_prompt_also_for_functions_that_are_traced
 def test_a_condition_that_is_none_is_one_sentence(tmp_path: Path, monkeypatch: Any) -> None:
     with pytest.raises(TdbgError, match="did you mean 'nan'"):
         tdbg.enable(tmp_path / "x.tdbg", break_on="nn > 0")
-    with pytest.raises(TdbgError, match="choose one of them"):
+    with pytest.raises(TdbgError, match="where break works; use one or the other"):
         tdbg.enable(tmp_path / "x.tdbg", break_on="nan > 0", mode="edges")
     prompt = typed(monkeypatch, "break nan >", "break remove 9", "break remove", "run")
     with record(tmp_path):

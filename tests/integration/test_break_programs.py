@@ -90,7 +90,12 @@ def test_exit_status_and_the_trace_that_is_left(tmp_path: Path, native: str) -> 
     assert "result [" not in out
     assert "Traceback" not in err
     why = subprocess.run(
-        [sys.executable, "-m", "tdbg", "why", "a.tdbg"], cwd=tmp_path, env=environment(), capture_output=True, text=True
+        [sys.executable, "-m", "tdbg", "why", "a.tdbg"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=240,
     )
     assert "train.py:5" in why.stdout, why.stderr
 

@@ -424,7 +424,9 @@ def python(folder: Path, *words: str, **environment: str) -> subprocess.Complete
     (folder / "train.py").write_text(SCRIPT)
     source = str(Path(tdbg.__file__).parents[1])
     variables = os.environ | {"PYTHONPATH": source, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1"} | environment
-    return subprocess.run([sys.executable, *words], cwd=folder, env=variables, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=variables, capture_output=True, text=True, timeout=240
+    )
 
 
 def test_beside_debugger_v2(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from tdbg.query.trace.trace import Trace
 HERE = Path(__file__).parent
 SOURCE = str(Path(tdbg.__file__).parents[1])
 HALF_A_SECOND = 500_000_000
+PATIENCE = 60  # seconds, on a busy machine
 KILLS = int(os.environ.get("TDBG_KILLS", "100"))  # how often a recording is killed
 
 
@@ -106,7 +107,9 @@ def kill(pid: int) -> int:
 
 
 def wait_for_events(folder: Path, name: str, count: int) -> None:
+    until = time.monotonic() + PATIENCE
     while not any(pushed >= count for pushed, _ in published(folder, name)):
+        assert time.monotonic() < until, f"{name} has recorded too little: {published(folder, name)}"
         time.sleep(0.01)
 
 
@@ -149,7 +152,9 @@ def test_a_second_process_reads_while_the_first_records(producers: Producers) ->
     wait_for_events(producers.folder, "live", 20_000)
     trace = Trace.open(producers.folder / "live.tdbg")
     cursor, seen = None, 0
+    until = time.monotonic() + 2 * PATIENCE
     while seen < 300_000:
+        assert time.monotonic() < until, f"only {seen:,} rows came"
         cursor, batches = trace.tail(cursor)
         numbers = [batch["seq"].to_numpy() for batch in batches.get("tensors", [])]
         new = np.concatenate(numbers) if numbers else np.empty(0, np.int64)
@@ -275,13 +280,13 @@ def small_disk(tmp_path: Path) -> Iterator[Path | None]:
     is_mounted = mount("size=1m", folder)
     yield folder if is_mounted else None
     if is_mounted:
-        subprocess.run(["umount", str(folder)], check=True)
+        subprocess.run(["umount", str(folder)], check=True, timeout=240)
 
 
 def mount(options: str, folder: Path) -> bool:
     words = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
     is_possible = os.geteuid() == 0 and shutil.which("mount") is not None
-    return is_possible and not subprocess.run(words, capture_output=True).returncode
+    return is_possible and not subprocess.run(words, capture_output=True, timeout=240).returncode
 
 
 def test_a_full_disk(tmp_path: Path, small_disk: Path | None, capsys: pytest.CaptureFixture[str]) -> None:
@@ -348,7 +353,7 @@ def unwritable(tmp_path: Path) -> Iterator[Path]:
     if not mount("ro,size=64k", folder):
         pytest.skip("root may write everywhere, and no disk can be mounted here")
     yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    subprocess.run(["umount", str(folder)], check=True, timeout=240)
 
 
 def test_an_unwritable_place_is_known_before_the_program_runs(tmp_path: Path, unwritable: Path) -> None:

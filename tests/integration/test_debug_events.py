@@ -378,7 +378,7 @@ def test_commands_take_the_folder_itself_and_import_it_once(stock, tmp_path, mon
     assert first.err.count("\n") == 1 and "imported" in first.err
     assert main(["sql", "--csv", str(stock("FULL_HEALTH")), "SELECT count(*) FROM executions"]) == 0
     second = capsys.readouterr()
-    assert "before" in second.err
+    assert "was already imported into" in second.err
     assert int(second.out.split()[-1]) == read(stock("FULL_HEALTH")).num_executions()
     assert len(list((tmp_path / "cache" / "tdbg" / "imports").iterdir())) == 1
     assert {path: path.stat().st_mtime_ns for path in stock("FULL_HEALTH").iterdir()} == before
@@ -395,9 +395,9 @@ def test_import_and_export_say_what_is_wrong(stock, imported, tmp_path, capsys):
         ("import", str(tmp_path / "file")): "this is a file",
         ("import", str(tmp_path / "empty")): "nothing that tdbg can import",
         ("import", trace): "a trace already",
-        ("import", folder, "-o", str(tmp_path / "there.tdbg")): "without --force",
+        ("import", folder, "-o", str(tmp_path / "there.tdbg")): "this already exists; to overwrite it,",
         ("import", folder, "--force", "-o", str(tmp_path / "there.tdbg")): "remove it yourself",
-        ("export", "--format", "tfdbg2", trace, str(tmp_path / "there.tdbg")): "without --force",
+        ("export", "--format", "tfdbg2", trace, str(tmp_path / "there.tdbg")): "this already exists; to overwrite it,",
         ("export", "--format", "tfdbg2", "--force", trace, str(tmp_path / "there.tdbg")): "remove it yourself",
         ("export", "--format", "csv", trace, str(tmp_path / "x")): "invalid choice",
     }
@@ -416,7 +416,9 @@ def test_a_full_disk_leaves_nothing_and_is_one_sentence(stock, tmp_path):
     )
     words = [sys.executable, "-c", code, "import", str(stock("FULL_HEALTH")), "-o", str(tmp_path / "x.tdbg")]
     done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=120)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "cannot be written" in done.stderr, done.stderr
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "cannot write the trace" in done.stderr, (
+        done.stderr
+    )
     assert not list(tmp_path.iterdir())
 
 

@@ -44,7 +44,7 @@ print(sum(os.fstat(fd).st_size for fd in mine), all(os.lseek(fd, 0, os.SEEK_CUR)
 def test_the_programs_files_stay_its_own(tmp_path: Path, which: str) -> None:
     (tmp_path / "train.py").write_text(DAEMON)
     words = [sys.executable, "-m", "tdbg", "run", "-o", "run.tdbg", "train.py", which]
-    result = subprocess.run(words, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
+    result = subprocess.run(words, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=240)
     # when it has ended, nothing of tdbg's is in its files, none was closed or moved, and the trace is whole
     assert (result.returncode, result.stdout) == (0, "0 True\n"), result.stderr
     assert all(path.stat().st_size == 0 for path in tmp_path.glob("mine-*"))

@@ -175,12 +175,12 @@ def test_only_other_tasks_of_a_running_cluster_join(tmp_path: Path) -> None:
         assert len(list(trace.iterdir())) == 2
     stranger = task_of("worker", 0, {"chief": ["a:1"], "worker": ["x:1"]})
     for other in (chief, stranger):
-        with pytest.raises(tdbg.TdbgError, match="exists already"):
+        with pytest.raises(tdbg.TdbgError, match="already exists"):
             make_room(trace, False, "--force", *other[:2])
-    with pytest.raises(tdbg.TdbgError, match="exists already"):
+    with pytest.raises(tdbg.TdbgError, match="already exists"):
         make_room(trace, False, "--force")
     writer.close({})
-    with pytest.raises(tdbg.TdbgError, match="exists already"):
+    with pytest.raises(tdbg.TdbgError, match="already exists"):
         make_room(trace, False, "--force", *worker[:2])
     make_room(trace, True, "--force", *worker[:2])
     assert not trace.exists()

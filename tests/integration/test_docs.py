@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tdbg import commands
-from tdbg.shell.pages import RECORD
+from tdbg.shell.command_pages import RECORD
 from tdbg.store.format import SCHEMAS
 
 ROOT = Path(__file__).parents[2]

@@ -268,7 +268,9 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def run(code: str, *words: str) -> subprocess.CompletedProcess:
     environment = os.environ | {"PYTHONPATH": SOURCE, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1"}
-    return subprocess.run([sys.executable, "-c", code, *words], env=environment, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", code, *words], env=environment, capture_output=True, text=True, timeout=240
+    )
 
 
 def test_the_circular_buffer_survives_a_kill(tmp_path: Path) -> None:
@@ -328,7 +330,7 @@ def test_under_tdbg_run_its_recording_is_the_only_one(tmp_path: Path) -> None:
     program.write_text(NEVER_DISABLED)
     environment = os.environ | {"PYTHONPATH": SOURCE, "TF_CPP_MIN_LOG_LEVEL": "3"}
     words = [sys.executable, "-m", "tdbg", "run", "-o", str(trace), str(program), str(root)]
-    ran = subprocess.run(words, env=environment, capture_output=True, text=True)
+    ran = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=240)
     assert ran.returncode == 0, ran.stderr
     assert "this enable_dump_debug_info() is ignored" in ran.stderr
     assert not root.exists() and len(Recorded(trace).rows("Log")) == 1

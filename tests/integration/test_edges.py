@@ -69,7 +69,7 @@ def losses_of(folder: Path, mode: str) -> dict[str, list[str]]:
     source = os.pathsep.join([str(Path(tdbg.__file__).parents[1]), str(ROOT / "benchmarks")])
     environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1", "PYTHONPATH": source}
     words = [sys.executable, "-c", TRAINS, mode]
-    ran = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+    ran = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=240)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout.splitlines()[-1])
 

@@ -43,7 +43,9 @@ print(json.dumps(printed))
 
 def run(folder: Path, *words: str) -> str:
     environment = os.environ | {"PYTHONPATH": SOURCE, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1"}
-    ran = subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=240
+    )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 

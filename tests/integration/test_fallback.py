@@ -102,6 +102,7 @@ class Runs:
             capture_output=True,
             text=True,
             check=False,
+            timeout=240,
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -222,9 +223,13 @@ def test_what_was_saved_without_the_extension_loads_without_tdbg(tmp_path: Path)
     source = str(Path(tdbg.__file__).parents[1])
     environment = os.environ | {"TDBG_NATIVE": "0", "TDBG_STRICT": "1", "PYTHONPATH": source}
     saved = subprocess.run(
-        [sys.executable, "-m", "tdbg", "run", "-q", "save.py"], cwd=tmp_path, env=environment, capture_output=True
+        [sys.executable, "-m", "tdbg", "run", "-q", "save.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        timeout=240,
     )
     assert saved.returncode == 0, saved.stderr.decode()
-    loaded = subprocess.run([sys.executable, "-c", LOADS], cwd=tmp_path, capture_output=True, text=True)
+    loaded = subprocess.run([sys.executable, "-c", LOADS], cwd=tmp_path, capture_output=True, text=True, timeout=240)
     assert json.loads(loaded.stdout) == pytest.approx([7.389056]), loaded.stderr
     assert b"PyFunc" not in (tmp_path / "saved" / "saved_model.pb").read_bytes()

@@ -326,4 +326,4 @@ def test_a_model_that_was_loaded_before_is_noted(tmp_path: Path, saved_model: st
     (given,) = [row for row in run.tensors if "PartitionedCall" in row["of"]["type"]]
     assert (given["dims"], given["neg_inf"]) == ((1, 2), 1)
     assert verdict(run).first.row.seq == given["seq"]
-    assert any("was not looked inside" in text for text in verdict(run).coverage.notes)
+    assert any("tdbg did not look inside" in text for text in verdict(run).coverage.notes)

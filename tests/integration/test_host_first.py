@@ -34,7 +34,12 @@ def python(folder: Path, code: str, *arguments: str, with_tdbg: bool = True) -> 
     source = str(Path(tdbg.__file__).parents[1])
     environment["PYTHONPATH"] = source if with_tdbg else ""
     ran = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=folder, env=environment, capture_output=True, text=True
+        [sys.executable, "-c", code, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
     )
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout.splitlines()[-1])

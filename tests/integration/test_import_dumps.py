@@ -307,7 +307,7 @@ def test_a_trace_is_not_written_where_one_is(roots, tmp_path):
     place = tmp_path / "it.tdbg"
     place.mkdir()
     (place / "mine").touch()
-    with pytest.raises(TdbgError, match="cannot be written"):
+    with pytest.raises(TdbgError, match="cannot write the trace"):
         import_dumps(roots("feed_forward"), place)
     assert list(tmp_path.iterdir()) == [place]
     shutil.rmtree(place)

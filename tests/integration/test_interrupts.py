@@ -9,8 +9,10 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -25,47 +27,72 @@ while not os.path.exists("stop"):
     rounds += 1
     if rounds == 20:
         print("ready", flush=True)
+    if os.path.exists("ask"):
+        os.remove("ask")
+        print("going on", flush=True)
 print("ended", flush=True)
 """
 
 
 RUN = ("-m", "tdbg", "run", "-q", "-o", "run.tdbg")
-_started: list[int] = []  # programs that wait for a file: where a test fails, nobody makes it
+PATIENCE = 120  # seconds; then a program is killed, and the test that waits for its words sees the end of them
+_started: list[tuple[int, threading.Timer]] = []  # each leads a process group of its own
 
 
 @pytest.fixture(autouse=True)
 def programs_end_with_the_test() -> Iterator[None]:
     yield
     while _started:
+        pid, timer = _started.pop()
+        timer.cancel()
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
-            pid = _started.pop()
             if os.waitpid(pid, os.WNOHANG)[0] == 0:
-                os.kill(pid, signal.SIGKILL)
+                _end(pid)
                 os.waitpid(pid, 0)
+
+
+def _end(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _started_now(pid: int) -> None:
+    timer = threading.Timer(PATIENCE, _end, [pid])
+    timer.daemon = True
+    timer.start()
+    _started.append((pid, timer))
 
 
 class Terminal:
     """A program on a terminal of its own."""
 
     def __init__(self, folder: Path, *words: str) -> None:
-        self.text = ""
         self._pid, self._descriptor = pty.fork()
         if self._pid == 0:
             os.chdir(folder)
             os.environ.update(TERM="dumb", PAGER="cat", TF_CPP_MIN_LOG_LEVEL="3", TDBG_STATE=str(folder))
             os.environ["PYTHONPATH"] = str(Path(tdbg.__file__).parents[1])
             os.execv(sys.executable, [sys.executable, *words])
-        _started.append(self._pid)
+        _started_now(self._pid)
+
+    def _read(self) -> str:
+        try:
+            return os.read(self._descriptor, 4096).decode(errors="replace")
+        except OSError:  # it has ended
+            return ""
 
     def until(self, word: str) -> str:
-        """What it says up to this word, from here on; all of it when it ends."""
-        self.text = ""
-        while word not in self.text:
-            try:
-                self.text += os.read(self._descriptor, 4096).decode(errors="replace")
-            except OSError:
-                break
-        return self.text
+        """What it says up to this word, from here on."""
+        text = ""
+        while word not in text:
+            read = self._read()
+            assert read, f"{word!r} was never said; {text}"
+            text += read
+        return text
+
+    def rest(self) -> str:
+        """What it says until it ends."""
+        return "".join(iter(self._read, ""))
 
     def type(self, text: str) -> None:
         os.write(self._descriptor, text.encode())
@@ -95,7 +122,7 @@ def test_ctrl_c_holds_the_program_where_it_is(tmp_path: Path, then: str) -> None
     assert "train.py:" in shown
     (tmp_path / "stop").touch()
     terminal.type(f"{then}\n")
-    shown = terminal.until("no such word")
+    shown = terminal.rest()
     assert ("ended" in shown) == (then == "run")
     assert "Traceback" not in shown
     assert terminal.status() == (0 if then == "run" else 1)
@@ -106,7 +133,7 @@ def test_without_conditions_ctrl_c_is_the_programs(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path, *RUN, "train.py")
     terminal.until("ready")
     terminal.type("\x03")
-    assert "KeyboardInterrupt" in terminal.until("no such word")
+    assert "KeyboardInterrupt" in terminal.rest()
     assert terminal.status() == -2
 
 
@@ -147,7 +174,7 @@ def test_ctrl_c_holds_a_program_that_has_reached_a_breakpoint(tmp_path: Path, wh
     assert "interrupted, step 0" in terminal.until("tdbg> ")
     (tmp_path / "stop").touch()
     terminal.type("run\n")
-    assert "ended" in terminal.until("no such word")
+    assert "ended" in terminal.rest()
     assert terminal.status() == 0
 
 
@@ -158,7 +185,7 @@ def test_at_the_end_of_input_ctrl_c_is_the_programs_again(tmp_path: Path) -> Non
     terminal.type("\x04")
     terminal.until("ready")
     terminal.type("\x03")
-    assert "KeyboardInterrupt" in terminal.until("no such word")
+    assert "KeyboardInterrupt" in terminal.rest()
     assert terminal.status() == -signal.SIGINT
 
 
@@ -201,7 +228,7 @@ def test_ctrl_c_while_runs_go_on_holds_the_next(tmp_path: Path, wrapped: str, co
     terminal.throw_away("half a line")
     (tmp_path / "stop").touch()
     terminal.type("run -n\n")
-    assert "ended" in terminal.until("no such word")
+    assert "ended" in terminal.rest()
     assert terminal.status() == 0
 
 
@@ -219,7 +246,7 @@ def test_ctrl_c_twice_is_the_programs_where_no_run_comes(tmp_path: Path) -> None
     terminal.type("\x03")
     terminal.until("Ctrl-C again interrupts it")
     terminal.type("\x03")
-    assert "KeyboardInterrupt" in terminal.until("no such word")
+    assert "KeyboardInterrupt" in terminal.rest()
     assert terminal.status() == -signal.SIGINT
 
 
@@ -228,16 +255,18 @@ def without_a_terminal(folder: Path, program: str, *words: str) -> subprocess.Po
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STATE": str(folder)}
     pipe = subprocess.PIPE
     words = (sys.executable, *RUN, *words, "train.py")
-    process = subprocess.Popen(words, cwd=folder, env=environment, text=True, stdin=pipe, stdout=pipe, stderr=pipe)
-    _started.append(process.pid)
+    process = subprocess.Popen(
+        words, cwd=folder, env=environment, text=True, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+    )
+    _started_now(process.pid)
     return process
 
 
-def said(process: subprocess.Popen[str], word: str) -> str:
-    assert process.stdout is not None
+def said(stream: IO[str] | None, word: str) -> str:
+    assert stream is not None
     text = ""
     while word not in text:
-        read = process.stdout.readline()
+        read = stream.readline()
         assert read, f"{word!r} was never said; {text}"
         text += read
     return text
@@ -253,9 +282,9 @@ def rest_of(process: subprocess.Popen[str]) -> tuple[str, str]:
 def test_a_signal_holds_a_program_without_a_terminal(tmp_path: Path, then: str) -> None:
     process = without_a_terminal(tmp_path, TRAIN, "--hold-on", "USR1")
     assert process.stdin is not None
-    said(process, "ready")
+    said(process.stdout, "ready")
     process.send_signal(signal.SIGUSR1)
-    shown = said(process, "train.py:")  # the place
+    shown = said(process.stdout, "train.py:")  # the place
     assert "interrupted, step 0; run continues, exit ends the program" in shown
     (tmp_path / "stop").touch()
     process.stdin.write(f"{then}\n")
@@ -269,14 +298,15 @@ def test_a_signal_holds_a_program_without_a_terminal(tmp_path: Path, then: str) 
 
 def test_at_the_end_of_input_the_signal_does_no_harm(tmp_path: Path) -> None:
     process = without_a_terminal(tmp_path, TRAIN, "--hold-on", "USR2")
-    assert process.stdin is not None and process.stderr is not None
+    assert process.stdin is not None
     process.stdin.close()
     process.stdin = None
-    said(process, "ready")
+    said(process.stdout, "ready")
     for _ in range(2):
         process.send_signal(signal.SIGUSR2)
-        while "without the debugger" not in process.stderr.readline():
-            pass
+        said(process.stderr, "without the debugger")
+        (tmp_path / "ask").touch()
+        said(process.stdout, "going on")  # while the program is held, another signal is passed over
     (tmp_path / "stop").touch()
     assert "ended" in rest_of(process)[0]
     assert process.returncode == 0
@@ -285,9 +315,9 @@ def test_at_the_end_of_input_the_signal_does_no_harm(tmp_path: Path) -> None:
 def test_a_signal_that_the_program_uses_is_its_own(tmp_path: Path) -> None:
     own = "import signal\nsignal.signal(signal.SIGUSR1, lambda *given: print('own', flush=True))\n"
     process = without_a_terminal(tmp_path, own + TRAIN, "--hold-on", "USR1")
-    said(process, "ready")
+    said(process.stdout, "ready")
     process.send_signal(signal.SIGUSR1)
-    said(process, "own")
+    said(process.stdout, "own")
     (tmp_path / "stop").touch()
     rest, _ = rest_of(process)
     assert "ended" in rest and "interrupted" not in rest

@@ -218,7 +218,7 @@ def test_under_tdbg_run_it_only_watches(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(PROGRAM)
     environment = os.environ | {"PYTHONPATH": SOURCE, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1"}
     words = [sys.executable, "-m", "tdbg", "run", "-o", "run.tdbg", "train.py"]
-    ran = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    ran = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240)
     assert ran.stdout == "1 run.tdbg Log\n", ran.stderr
     assert ran.stderr.count("only watches") == 1 and ran.stderr.count("first bad value") == 1
     assert not (tmp_path / "mine.tdbg").exists()
@@ -231,6 +231,6 @@ def test_wrong_arguments_are_refused_at_once() -> None:
     Debugger("run.tdbg", verdict=False)
     Path("run.tdbg").mkdir()
     Path("run.tdbg/notes.txt").write_text("mine")
-    with pytest.raises(tdbg.TdbgError, match="exists already"):
+    with pytest.raises(tdbg.TdbgError, match="already exists; to overwrite it, use force=True"):
         fit(make_model(), Debugger("run.tdbg"))
     assert tdbg.recording.current_path() is None

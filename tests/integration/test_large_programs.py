@@ -75,7 +75,7 @@ def printed(folder: Path, code: str) -> str:
         stdout=subprocess.PIPE,
         text=True,
         check=True,
-        timeout=500,
+        timeout=240,
     )
     return ran.stdout
 

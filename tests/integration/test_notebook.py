@@ -33,7 +33,7 @@ weights = tf.Variable([1.0, 2.0])
 def loss(x):
     return tf.reduce_sum(tf.math.log(weights * x))
 """
-NEAR = "from tdbg.notebook import shown; shown.reaches_loopback = lambda *_: True"
+NEAR = "from tdbg.notebook import cell_output; cell_output.reaches_loopback = lambda *_: True"
 TRAINING = """\
 %%tdbg -o cell.tdbg
 
@@ -183,7 +183,7 @@ def test_on_and_off_and_the_rest(kernel, folder):
     assert "first bad value" in again.plain[0] and "<iframe" not in again.html[0]
     assert tdbg.open(folder / "several.tdbg").processes[0].info["mode"] == "full"
 
-    far = kernel.run("shown.reaches_loopback = lambda *_: False\n%tdbg serve several.tdbg").html[0]
+    far = kernel.run("cell_output.reaches_loopback = lambda *_: False\n%tdbg serve several.tdbg").html[0]
     kernel.run(NEAR)
     assert far.startswith("<iframe srcdoc=") and "http://127.0.0.1" not in far
     assert "tdbg report: several.tdbg" in html.unescape(far)

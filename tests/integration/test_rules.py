@@ -655,7 +655,7 @@ def test_a_rule_is_silenced_by_option_by_environment_and_by_a_comment(
     [
         ({"mode": "health"}, "mode health keeps no numbers"),
         ({"mode": "shape"}, "mode shape keeps no numbers"),
-        ({"ops": "Relu|MatMul"}, "only some ops were recorded"),
+        ({"ops": "Relu|MatMul"}, "a filter left out some ops"),
         ({"steps": "0:3"}, "only 3 training steps"),
     ],
     ids=lambda value: str(value)[:20],

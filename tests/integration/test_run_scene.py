@@ -124,7 +124,7 @@ def test_after_a_run(tmp_path, monkeypatch):
         assert scene.seen("handed_on:0") == scene.seen("mm:0")  # the runtime left it out
         with pytest.raises(TdbgError, match=r"did you mean 'scope/log:0'\?"):
             scene.seen("scope/lgo:0")
-        with pytest.raises(TdbgError, match="no array"):
+        with pytest.raises(TdbgError, match="w:0 is not an array of numbers"):
             scene.value(scene.seen("w:0")[0])
 
         node = scene.node("mm:0")

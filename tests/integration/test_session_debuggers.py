@@ -93,6 +93,7 @@ def test_run_and_run_until_a_filter_passes(net, commands, capsys, tmp_path, monk
 
 def test_a_search_tells_a_terminal_how_far_it_is(net, commands, monkeypatch):
     near, far = pty.openpty()
+    os.set_blocking(near, False)  # where nothing was said, nothing comes
     monkeypatch.setattr(local_cli, "_SHOWN_EVERY", 0.0)
     with open(far, "w") as terminal, session_of(net) as session:
         monkeypatch.setattr(sys, "stderr", terminal)
@@ -265,7 +266,13 @@ def run_program(text, stdin, tmp_path):
     program.write_text(textwrap.dedent(text))
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "TMPDIR": str(tmp_path)}
     return subprocess.run(
-        [sys.executable, program.name], input=stdin, capture_output=True, text=True, cwd=tmp_path, env=environment
+        [sys.executable, program.name],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+        timeout=240,
     )
 
 

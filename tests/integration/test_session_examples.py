@@ -116,7 +116,7 @@ def test_what_is_missing_is_said_in_a_sentence(
 def test_under_tdbg_run_the_verdict_names_the_line(folder: Path) -> None:
     words = [sys.executable, "-m", "tdbg", "run", "--json", "-o", "mnist.tdbg", "-m", "tdbg.examples.debug_mnist"]
     environment = os.environ | {"PYTHONPATH": SOURCE, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1"}
-    ran = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+    ran = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=240)
     assert ran.returncode == 0 and len(accuracies(ran.stdout)) == 10
     [line] = [line for line in ran.stderr.splitlines() if line.startswith("{")]  # TensorFlow may say something, too
     [origin] = json.loads(line)["origins"]

@@ -16,6 +16,7 @@ def test_tensorflows_own_tests_pass(tmp_path):
         text=True,
         cwd=tmp_path,
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        timeout=240,
     )
     assert ran.returncode == 0, ran.stdout
     assert int(re.search(r"(\d+) passed", ran.stdout)[1]) >= 33, ran.stdout

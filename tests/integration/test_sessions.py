@@ -454,5 +454,8 @@ def test_without_the_extension(tmp_path):
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=env)
     assert "[-inf]" in done.stdout, done.stderr
     trace = tdbg.open(tmp_path / "a.tdbg")
-    assert any("compiled extension Sessions" in note["text"] for note in trace.table("notes").to_pylist())
+    assert any(
+        "compiled extension, Sessions are recorded from outside only" in note["text"]
+        for note in trace.table("notes").to_pylist()
+    )
     assert explain(trace).first.op.type == "Log"

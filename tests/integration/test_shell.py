@@ -119,7 +119,7 @@ def test_the_flags_of_our_own_commands(folder, session):
         f"diff --numbers-only {session}": "the same numbers in all",
         "sql --limit 2 SELECT name FROM ops ORDER BY name": "name",
         "why": "cross_entropy/Log:0",
-        "health": "looked at",
+        "health": "rules checked",
         "steps bad": "run #5",
         "steps 3": "run #3",
         "lt -t Softmax": "1 of",
@@ -192,4 +192,4 @@ def test_health_of_what_no_rule_could_be_asked_about_is_not_called_good(folder):
     )
     said = run(folder, "shell", "unmeasured.tdbg", "-c", "health").stdout
     assert "tdbg cannot tell whether the training is healthy: no rule could be checked." in said
-    assert "Nothing unhealthy" not in said
+    assert "nothing unhealthy" not in said

@@ -67,7 +67,7 @@ def test_none_of_200_timeouts_inside_tdbg_is_lost(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(STRIKES)
     environment = {**os.environ, "PYTHONPATH": str(Path(tdbg.__file__).parents[1]), "TF_CPP_MIN_LOG_LEVEL": "3"}
     words = [sys.executable, "-m", "tdbg", "run", "-o", "run.tdbg", "train.py"]
-    result = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    result = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240)
     assert (result.returncode, result.stdout) == (0, "200 200\n8.0\n"), result.stderr
     assert "fault" not in result.stderr
     # every event inside the function belongs to the call that it was computed for, also after those that were struck

@@ -119,7 +119,11 @@ def test_a_session(tmp_path):
 def test_imported_dumps(tmp_path):
     environment = ENVIRONMENT | {"PYTHONPATH": os.pathsep.join([SOURCE, str(Path(__file__).parent)])}
     done = subprocess.run(
-        [sys.executable, "-c", DUMP, str(tmp_path / "dumps")], env=environment, capture_output=True, text=True
+        [sys.executable, "-c", DUMP, str(tmp_path / "dumps")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
     )
     assert done.returncode == 0, done.stderr
     import_dumps(tmp_path / "dumps", tmp_path / "dumps.tdbg", keep_values=True)

@@ -37,7 +37,9 @@ def run(code: str, *words: str) -> str:
     """The program's output; it must end well."""
     begin = "import sys\nimport tensorflow as tf\nimport tdbg.tensorflow as debug\n"
     environment = os.environ | {"PYTHONPATH": SOURCE, "TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1"}
-    ran = subprocess.run([sys.executable, "-c", begin + code, *words], env=environment, capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", begin + code, *words], env=environment, capture_output=True, text=True, timeout=240
+    )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 

@@ -22,7 +22,7 @@ def run(folder: Path, program: str, *words: str, **environment: str) -> subproce
     (folder / "train.py").write_text(program)
     command = [sys.executable, "-m", "tdbg", "run", "-o", "run.tdbg", *words]
     env = ENVIRONMENT | environment
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=240)
 
 
 def own_lines(err: str) -> list[str]:

@@ -56,7 +56,7 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(Path(tdbg.__file__).parents[1])}
     for name, mode in (("full", "full"), ("short", "numerics")):
         words = ["run", "-q", "--mode", mode, "-o", f"{name}.tdbg", "train.py"]
-        subprocess.run([sys.executable, "-m", "tdbg", *words], cwd=folder, env=environment, check=True)
+        subprocess.run([sys.executable, "-m", "tdbg", *words], cwd=folder, env=environment, check=True, timeout=240)
     return folder
 
 

@@ -71,8 +71,8 @@ def events(client: Client) -> Iterator[tuple[str, dict[str, Any]]]:
     assert answer.getheader("Content-Type", "").startswith("text/event-stream")
     name = ""
     try:
-        while line := answer.readline().decode().strip("\r\n") or " ":
-            word, _, text = line.partition(": ")
+        for line in iter(answer.readline, b""):
+            word, _, text = line.decode().strip("\r\n").partition(": ")
             if word == "event":
                 name = text
             elif word == "data":

@@ -274,7 +274,7 @@ def test_damaged_traces_are_told_and_the_server_goes_on(tmp_path: Path) -> None:
         assert told["empty"]
         assert not any(str(tmp_path) in text for text in told.values())
         assert client.refused("/api/t/newer/overview").status == 409
-        assert "install a newer one" in client.refused("/api/t/newer/tensors").json["next"]
+        assert "install a newer tdbg" in client.refused("/api/t/newer/tensors").json["next"]
         for name in names:
             for path in ("overview", "problems", "verdict", "alerts", "tensors", "timeline", "executions", "graphs",
                          "layers", "sources", "tensor?seq=3", "op?op=0", "graph?graph=0", "export/ops.csv",

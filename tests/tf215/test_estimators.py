@@ -155,7 +155,7 @@ def test_programs_of_users_run_with_few_corrections(tmp_path: Path) -> None:
 def test_every_command_of_the_prompt_on_a_recorded_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TDBG_STATE", str(tmp_path / "state"))
     words = [sys.executable, "-m", "tdbg", "run", "-q", "--mode", "full", "-o", "run.tdbg", program.__file__]
-    subprocess.run(words, env=os.environ | {"PYTHONPATH": SOURCE}, capture_output=True, timeout=300)
+    subprocess.run(words, env=os.environ | {"PYTHONPATH": SOURCE}, capture_output=True, timeout=240)
     shown = type_all("run.tdbg", "Log_1:0")
     assert "Log_1" in shown["lt -f has_inf_or_nan"]
     assert f"nan_in_training.py:{BUG}" in shown["why"]

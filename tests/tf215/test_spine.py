@@ -28,7 +28,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, subprocess.Comp
     def run(file: Path) -> subprocess.CompletedProcess:
         words = [sys.executable, "-m", "tdbg", "run", "--json", "-o", f"{file.stem}.tdbg", str(file)]
         environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "TDBG_STRICT": "1"}
-        return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+        return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=240)
 
     with ThreadPoolExecutor(2) as pool:
         return dict(zip(PROGRAMS, pool.map(run, PROGRAMS), strict=True))

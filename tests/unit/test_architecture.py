@@ -62,6 +62,8 @@ ALLOWED = {
         "plain_text",
     },
     "shell": {
+        "vocabulary",
+        "dialects",
         "errors",
         "model",
         "nearest",
@@ -77,6 +79,8 @@ ALLOWED = {
     "report": {"errors", "model", "store", "query"},
     "web": {"errors", "model", "expressions", "scene", "strict_json", "store", "query", "report", "shell"},
     "commands": {
+        "vocabulary",
+        "dialects",
         "errors",
         "model",
         "config",
@@ -95,7 +99,7 @@ ALLOWED = {
     "tensorflow": {"frameworks"},
     "pytest_plugin": {"errors", "config", "capture", "recording", "query", "store"},
     "tensorboard_plugin": {"errors", "commands", "web"},
-    "notebook": {"errors", "config", "capture", "recording", "store", "query", "report", "commands", "web"},
+    "notebook": {"dialects", "errors", "config", "capture", "recording", "store", "query", "report", "commands", "web"},
     "demos": set(),
     "examples": {"tensorflow"},
     "__main__": {"errors", "commands", "plain_text", "marks", "store"},
@@ -147,7 +151,11 @@ def test_every_module_says_what_it_is_for(path):
 
 def modules_after(statement: str) -> set[str]:
     code = f"{statement}\nimport sys\nprint(*sys.modules)"
-    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240
+        ).stdout.split()
+    )
 
 
 @pytest.mark.parametrize("statement", ["import tdbg", "import tdbg.__main__"])

@@ -50,5 +50,5 @@ def test_a_library_is_known_by_where_it_was_imported_from(tmp_path: Path):
         made.writestr("zipped.py", "")
     paths = f"import sys, runpy; sys.path[:0] = {[str(one) for one in (program, target, archive, sources)]}; "
     run = paths + f"sys.argv = [{str(program / 'train.py')!r}]; runpy.run_path(sys.argv[0], run_name='__main__')"
-    done = subprocess.run([sys.executable, "-I", "-c", run], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-I", "-c", run], capture_output=True, text=True, check=True, timeout=240)
     assert json.loads(done.stdout) == [True, True, False, False, False]

@@ -1,4 +1,4 @@
-"""The commands of ``tdbg``, one file each: a name in, its command out."""
+"""Finds the commands of ``tdbg`` by name; each is a file of this folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Outcome: TypeAlias = int | Callable[[], int]
 
 
 class BaseCommand:
-    """Its docstring is its help; the first line stands in ``tdbg --help``."""
+    """A command of ``tdbg``. Its docstring is its help; the first line stands in ``tdbg --help``."""
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
         """Declares the command's arguments."""

@@ -1,4 +1,4 @@
-"""``tdbg demo``: trains a broken model under tdbg and explains its bug."""
+"""``tdbg demo`` trains a broken model under tdbg and explains its bug."""
 
 from __future__ import annotations
 

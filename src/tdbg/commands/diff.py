@@ -1,4 +1,4 @@
-"""``tdbg diff``: two traces in, the first place where they part on standard output out."""
+"""``tdbg diff`` finds the first place where two runs part."""
 
 from __future__ import annotations
 
@@ -17,16 +17,11 @@ class Command(commands.BaseCommand):
     """
 
     def prepare_parser(self, parser: ArgumentParser) -> None:
+        from tdbg.shell.diff_options import add_diff_options
+
         parser.add_argument("a", metavar="A", help="a trace")
         parser.add_argument("b", metavar="B", help="the trace to compare it with")
-        parser.add_argument(
-            "--exact", action="store_true", help="compare bit by bit: rounding counts as a difference too"
-        )
-        parser.add_argument(
-            "--numbers-only",
-            action="store_true",
-            help="compare values across element types, and skip ops that only one run has",
-        )
+        add_diff_options(parser)
         parser.add_argument("--json", action="store_true", help="print the answer as JSON")
 
     def run(self, args: Namespace) -> int:

@@ -1,4 +1,4 @@
-"""``tdbg export``: a trace in, files of another format out."""
+"""``tdbg export`` writes a trace in another format."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _check(output: Path, form: Format, force: bool) -> None:
 
 
 def _is_export(folder: Path) -> bool:
-    """Whether there is nothing in it but what an export writes."""
+    """Whether a folder holds nothing but what an export writes."""
     files = [path for path in folder.rglob("*") if not path.is_dir()]
     return all(_is_exported(path.relative_to(folder)) for path in files)
 

@@ -1,4 +1,4 @@
-"""A trace in, files of another format out: the formats that ``tdbg export`` knows."""
+"""Writes traces in the formats that ``tdbg export`` knows."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _write_parquet(trace: Trace, output: Path) -> list[str]:
 
 
 def _write_npz(trace: Trace, output: Path) -> list[str]:
-    """Streamed: one value in memory at a time."""
+    """Writes values one at a time, so that only one is in memory."""
     import numpy as np
 
     from tdbg.errors import TdbgError

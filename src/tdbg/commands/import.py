@@ -1,4 +1,4 @@
-"""``tdbg import``: what another debugger wrote in, a trace out."""
+"""``tdbg import`` makes a trace of what another debugger wrote."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""A folder or file of another debugger in, a trace out: the formats that ``tdbg import`` knows, and the cache of those
-that were opened directly."""
+"""Makes traces of what other debuggers wrote, in the formats that ``tdbg import`` knows.
+
+What is opened without importing it first is imported into a cache.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,7 @@ FORMATS = (
 
 
 def find_format(path: Path) -> Format:
-    """TdbgError when it is none of them."""
+    """Finds the format of a path; TdbgError when it is none that tdbg knows."""
     found = next((one for one in FORMATS if one.recognises(path)), None)
     if found is not None:
         return found
@@ -86,7 +88,7 @@ def find_format(path: Path) -> Format:
 
 
 def cached_import(path: Path, keep_values: bool = False) -> Path | None:
-    """The trace that was made of this path, now or before; None when the path is no format to import. With
+    """Gives the trace that was made of this path, now or before; None when the path is no format to import. With
     ``keep_values`` all elements are in it, also of tensors that are not bad."""
     if (path / "trace.json").is_file():
         return None
@@ -130,7 +132,7 @@ def _place(path: Path) -> str:
 
 
 def _key(path: Path) -> str:
-    """Where it lies, and the names, sizes and times of the files in it."""
+    """Gives a text that is the same while the folder's place and the names, sizes and times of its files are."""
     from tdbg import __version__
 
     digest = hashlib.blake2b(__version__.encode(), digest_size=8)

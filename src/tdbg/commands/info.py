@@ -1,4 +1,4 @@
-"""``tdbg info``: a trace in, one screen out that says what is in it, and what is not."""
+"""``tdbg info`` tells on one screen what is in a trace, and what is not."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class Command(BaseCommand):
 
 
 def collect(trace: Trace) -> dict[str, Any]:
-    """What is known of a trace: counts, footers, rollups, what the processes said; rows only where an alert is."""
+    """Collects what is known of a trace: counts, footers, rollups, what the processes said; rows only where an alert
+    is."""
     from tdbg.query.over_time.alerts import count_alerts
     from tdbg.query.trace.evidence import count_tensors
     from tdbg.query.trace.overview import notes
@@ -80,7 +81,7 @@ def _process(process: ProcessInfo) -> dict[str, Any]:
 
 
 def _stored_bytes(trace: Trace) -> dict[str, int]:
-    """Bytes on disk of the rows of ``tensors`` and of the full values, without rollups and names."""
+    """Adds up the bytes on disk of the rows of ``tensors`` and of the full values, without rollups and names."""
     from tdbg.store.format import parse_name
 
     total = {"tensors": 0, "values": 0}

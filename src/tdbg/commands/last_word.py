@@ -1,4 +1,4 @@
-"""``python -m tdbg.commands.last_word``: a trace in, what is said of it when its program has ended out, as JSON.
+"""``python -m tdbg.commands.last_word`` finds what is said of a trace when its program has ended, as JSON.
 
 ``tdbg run`` starts it and relays its answer. It is a process of its own, so that nothing that happens to it (no memory,
 a crash) reaches the program, whose exit status is not told yet. It ends when its standard input does, with that
@@ -16,7 +16,7 @@ from typing import Any
 
 
 def main(question: dict[str, Any]) -> dict[str, Any]:
-    """``lines`` to print, or the ``fault`` that kept them from being found."""
+    """Gives ``lines`` to print, or the ``fault`` that kept them from being found."""
     from tdbg.commands.why import short_verdict
     from tdbg.query.trace.trace import Trace
     from tdbg.query.verdict.verdict import explain

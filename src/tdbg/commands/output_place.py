@@ -1,4 +1,4 @@
-"""``--output`` in, a path out at which a trace can be written; what stands against it is said before the run."""
+"""Finds the path that a trace is written to, and says before the run what stands against it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tdbg.store.place import make_room, new_name
 
 
 def choose_output(given: str | None, program: str, force: bool) -> Path:
-    """Absolute, because the program may change its folder before it imports a framework."""
+    """Chooses the path, which is absolute because the program may change its folder before it imports a framework."""
     given = given or os.environ.get("TDBG_OUTPUT")
     path = Path(given).absolute() if given else new_name(program)
     task = member()

@@ -1,7 +1,7 @@
-"""A module of tdbg in; how to start it as a process of its own out, whatever the user's program does to this one.
+"""Prepares a process of tdbg's own that starts however the user's program changes this one.
 
-To be asked before the program begins: it may change the environment, the search path and the working directory, and
-what lies in its folder must not be taken for modules that tdbg needs.
+It must be prepared before the program begins: that may change the environment, the search path and the working
+directory, and what lies in its folder must not be taken for modules that tdbg needs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tdbg
 
 
 class OwnProcess:
-    """``words`` and ``environment`` are for ``subprocess``."""
+    """How to start the process: ``words`` and ``environment`` are for ``subprocess``."""
 
     def __init__(self, module: str, *arguments: str) -> None:
         self.words = [sys.executable, "-P", "-W", "ignore", "-m", module, *arguments]

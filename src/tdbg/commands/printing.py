@@ -1,4 +1,4 @@
-"""Values and rows in, text out: aligned tables, the same for every command."""
+"""Prints aligned tables and labelled lines, the same for every command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LONGEST_CELL = 60
 
 
 def cell(value: Any) -> str:
-    """One value on one line, cut when it is long."""
+    """Writes a value on one line, cut when it is long."""
     if value is None:
         return "NULL"
     if isinstance(value, bytes | bytearray):
@@ -20,7 +20,7 @@ def cell(value: Any) -> str:
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    """Lines of a table: a header, a rule, numbers to the right and all else to the left."""
+    """Writes the lines of a table: a header, a rule, numbers to the right and all else to the left."""
     texts = [[cell(value) for value in row] for row in rows]
     widths = [max([len(name), *(len(row[n]) for row in texts)]) for n, name in enumerate(header)]
     right = [_is_number_column([row[n] for row in rows]) for n in range(len(header))]
@@ -38,7 +38,7 @@ def _is_number_column(values: Sequence[Any]) -> bool:
 
 
 def size(count: int) -> str:
-    """Bytes as people read them: ``1.4 MB``."""
+    """Writes bytes as people read them: ``1.4 MB``."""
     amount, units = float(count), ["bytes", "kB", "MB", "GB", "TB"]
     while amount >= 1000 and len(units) > 1:
         amount /= 1000
@@ -47,7 +47,7 @@ def size(count: int) -> str:
 
 
 def print_labelled(lines: Sequence[tuple[str, str]]) -> None:
-    """Labels and what they say, one under the other; in colour on a terminal only."""
+    """Prints labels and what they say, one under the other; in colour on a terminal only."""
     width = max(len(label) for label, _ in lines) + 2
     if not sys.stdout.isatty():
         print("\n".join(f"{label:<{width}}{text}".rstrip() for label, text in lines))

@@ -1,4 +1,4 @@
-"""Shares of a long job in, one line on a terminal out; silent where standard error is no terminal."""
+"""Shows how far a long job is, in one line on a terminal; says nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BETWEEN = 0.1
 
 
 class Progress:
-    """Call it with the share that is done, 0 to 1."""
+    """Shows progress. Call it with the share that is done, 0 to 1."""
 
     def __init__(self, what: str) -> None:
         self._what = what

@@ -1,4 +1,4 @@
-"""A program and its options in; the program run and recorded, its end written to the trace, and the verdict said.
+"""Runs a program and records it, writes its end to the trace, and prints the verdict.
 
 Python ends a program in this order: its main code, its threads, its atexit handlers, last come first served. So tdbg
 registers the verdict before the program starts, to come last, and closes the trace in a handler that it registers when
@@ -18,18 +18,17 @@ from typing import Any
 
 from tdbg import recording
 from tdbg.capture import faults
-from tdbg.commands.program import Program
 from tdbg.commands.run_page import PageBesideRun
 from tdbg.commands.uncaught import hide_frames
+from tdbg.commands.user_program import Program
 from tdbg.commands.verdict_beside import VerdictBeside
 from tdbg.marks import fitting
 
-_NOT_USED = "this program did not use TensorFlow, so nothing was recorded"
 _INTERRUPTED_STATUS = 130
 
 
 class RecordedRun:
-    """Called once, it runs the program; exceptions of the program leave it as they are."""
+    """Runs the program when it is called, once; exceptions of the program leave it as they are."""
 
     def __init__(
         self,
@@ -82,7 +81,8 @@ class RecordedRun:
             recording.end_recording(**self._end)
 
     def _finish(self) -> None:
-        """The last handler of all; a forked child that ends here has a part of the trace, and nothing to say."""
+        """Ends the run, as the last handler of all; a forked child that ends here has a part of the trace, and nothing
+        to say."""
         if not self._quiet and os.getpid() == self._pid:
             self._say()
         if self._page is not None and os.getpid() == self._pid:
@@ -101,7 +101,11 @@ class RecordedRun:
     def _verdict(self) -> list[str]:
         if (self._trace / "trace.json").exists():
             return self._beside.lines()
-        text = "nothing was recorded" if "tensorflow" in sys.modules else _NOT_USED
+        from tdbg.frameworks import is_any_imported, titles
+
+        text = "nothing was recorded"
+        if not is_any_imported():
+            text = f"this program did not use {titles()}, so {text}"
         nothing = {"trace": None, "verdict": "clean", "coverage": {"notes": [text]}}
         return [json.dumps(nothing) if self._as_json else f"tdbg: {text}"]
 
@@ -122,7 +126,7 @@ def _end_by_signal() -> None:
 
 
 def _status(code: object) -> int:
-    """The exit status that Python makes of the argument of SystemExit."""
+    """Gives the exit status that Python makes of the argument of SystemExit."""
     if code is None:
         return 0
     return code & 0xFF if isinstance(code, int) else 1

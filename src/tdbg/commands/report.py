@@ -1,4 +1,4 @@
-"""``tdbg report``: a trace in, one HTML file to send to a colleague out."""
+"""``tdbg report`` writes a trace as one HTML file to send to a colleague."""
 
 from __future__ import annotations
 

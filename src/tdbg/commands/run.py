@@ -1,4 +1,4 @@
-"""``tdbg run``: a program in, its own output and exit status out, and a trace with a verdict."""
+"""``tdbg run`` runs a program as it would run alone, records it, and prints a verdict."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Collection, Sequence
 
 from tdbg.commands import BaseCommand, Outcome
 from tdbg.commands.output_place import choose_output
-from tdbg.commands.program import Program, Script, find_program, python_words
 from tdbg.commands.recorded_run import RecordedRun
 from tdbg.commands.run_page import PageBesideRun
 from tdbg.commands.uncaught import hide_frames
+from tdbg.commands.user_program import Program, Script, find_program, python_words
 from tdbg.commands.why import ignored_rules
 from tdbg.config import HOLD_SIGNALS, make_config
 from tdbg.errors import TdbgCommandError
@@ -136,7 +136,7 @@ class Command(BaseCommand):
 
 
 def split(words: Sequence[str], with_value: Collection[str]) -> tuple[list[str], list[str]]:
-    """tdbg's words and the program's: those from the first that is neither an option nor an option's value."""
+    """Splits tdbg's words from the program's: those from the first that is neither an option nor an option's value."""
     at = 0
     while at < len(words):
         word = words[at]
@@ -149,7 +149,7 @@ def split(words: Sequence[str], with_value: Collection[str]) -> tuple[list[str],
 
 
 class _Failure:
-    """A program that Python cannot compile: nothing is recorded, and Python says why in its own words."""
+    """Stands for a program that Python cannot compile: nothing is recorded, and Python says why in its own words."""
 
     def __init__(self, program: Program) -> None:
         self._program = program

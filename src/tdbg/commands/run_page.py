@@ -1,4 +1,4 @@
-"""A trace that is being recorded in; its page out, from a process beside the program, which it never touches.
+"""Shows the page of a trace that is being recorded, from a process beside the program, which it never touches.
 
 The server ends when the pipe to it does: with the program, however that ends. Where a person sits at a terminal, tdbg
 holds the pipe until Ctrl-C, so that the page can be read after the program has ended.
@@ -18,7 +18,7 @@ from tdbg.store.own_files import out_of_the_way
 
 
 class PageBesideRun:
-    """Of one run."""
+    """The page of one run."""
 
     def __init__(self, trace: Path) -> None:
         self._process = OwnProcess("tdbg.web.beside_run", str(trace))
@@ -26,7 +26,7 @@ class PageBesideRun:
         self._is_up = False
 
     def start(self) -> None:
-        """Says nothing itself: the server tells its address on standard error."""
+        """Starts the server, which tells its address on standard error itself."""
         theirs, ours = os.pipe()
         self._pipe = out_of_the_way(ours)
         try:
@@ -38,7 +38,7 @@ class PageBesideRun:
         self._is_up = server.wait() == 0
 
     def stay(self, is_interrupted: bool) -> None:
-        """Until Ctrl-C, at a terminal; else not at all."""
+        """Keeps the page up until Ctrl-C, at a terminal; elsewhere not at all."""
         if self._is_up and not is_interrupted and sys.stderr is not None and sys.stderr.isatty():
             print("tdbg: the program has ended; its page stays until Ctrl-C", file=sys.stderr, flush=True)
             with contextlib.suppress(KeyboardInterrupt):

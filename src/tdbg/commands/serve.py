@@ -1,4 +1,4 @@
-"""``tdbg serve``: traces in, a page in the browser out, until Ctrl-C."""
+"""``tdbg serve`` shows traces in the browser until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _leave_threads() -> None:
 
 
 def _places(given: list[str]) -> tuple[list[Path], list[Path]]:
-    """Traces, and folders that hold traces or are going to."""
+    """Sorts what was named into traces, and folders that hold traces or are going to."""
     from tdbg.commands.import_formats import FORMATS
 
     paths, folders = [], []

@@ -1,4 +1,4 @@
-"""``tdbg shell``: a trace and typed commands in, what they show out: on a screen, in lines, or as JSON."""
+"""``tdbg shell`` carries out typed commands on a trace: on a screen, in lines, or as JSON."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Command(BaseCommand):
     def run(self, args: Namespace) -> int:
         gc.set_threshold(*_FEWER_COLLECTIONS)
         from tdbg.shell.engine import Engine
-        from tdbg.shell.history import History
+        from tdbg.shell.line_history import LineHistory
         from tdbg.shell.settings import Settings
 
         if args.json and args.commands is None:
@@ -54,11 +54,11 @@ class Command(BaseCommand):
             print(f"tdbg: {settings.warning}", file=sys.stderr)
         if args.commands is not None:
             return _run_commands(Engine(scene, settings, open_scene=_open), "\n".join(args.commands), args.json)
-        return _ask(Engine(scene, settings, history=History.of_user(), open_scene=_open), args)
+        return _ask(Engine(scene, settings, history=LineHistory.of_user(), open_scene=_open), args)
 
 
 def _open(trace: str | None) -> TraceScene:
-    """Of another format too: that is imported first."""
+    """Opens a trace; one in another format is imported first."""
     from tdbg.query.scene.trace_scene import TraceScene
 
     return TraceScene(open_trace(trace, keep_values=True))
@@ -74,8 +74,8 @@ def _step(given: str | None) -> int | None:
 
 
 def _run_commands(engine: Engine, text: str, as_json: bool) -> int:
-    """Until one fails, or leaves."""
-    from tdbg.shell.lines import PROMPT, LineMode
+    """Runs commands until one fails, or leaves."""
+    from tdbg.shell.line_mode import PROMPT, LineMode
     from tdbg.shell.words import commands_in
 
     commands = commands_in(text)
@@ -99,8 +99,8 @@ def _run_commands(engine: Engine, text: str, as_json: bool) -> int:
 
 
 def _print_json(result: Result) -> None:
-    """Rows as they are read: there may be ten million of them."""
-    from tdbg.shell.data import as_data, rows_of
+    """Prints rows as they are read: there may be ten million of them."""
+    from tdbg.shell.result_data import as_data, rows_of
 
     rows = rows_of(result)
     if rows is None:
@@ -114,7 +114,7 @@ def _print_json(result: Result) -> None:
 
 
 def _ask(engine: Engine, args: Namespace) -> int:
-    from tdbg.shell.lines import LineMode
+    from tdbg.shell.line_mode import LineMode
     from tdbg.shell.prompts import can_show_screen
 
     if can_show_screen() and not args.lines:

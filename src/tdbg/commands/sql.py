@@ -1,4 +1,4 @@
-"""``tdbg sql``: a trace and a query in, rows out as a table, CSV or JSON."""
+"""``tdbg sql`` asks a trace a query and prints the rows as a table, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ def _print_table(connection: Any, query: str, names: list[str], rows: list[tuple
 
 
 def _how_many_more(connection: Any, query: str, shown: int) -> str:
-    """Cheaper asked than fetched, but not every text can be made a subquery (several statements, comments)."""
+    """Counts the rows that are not shown. To ask is cheaper than to fetch, but not every text can be made a subquery
+    (several statements, comments)."""
     import duckdb
 
     from tdbg.query.trace.typed_sql import fetch

@@ -1,4 +1,4 @@
-"""The TRACE argument that most commands share: a trace, a folder of TensorFlow's debugger, or the newest trace here."""
+"""Opens the TRACE that most commands take: a trace, a folder of TensorFlow's debugger, or the newest trace here."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def add_trace_argument(parser: ArgumentParser) -> None:
 
 
 def open_trace(given: str | None, keep_values: bool = False) -> Trace:
-    """TdbgError when there is none or it cannot be read."""
+    """Opens a trace; TdbgError when there is none or it cannot be read."""
     from tdbg.query.trace.trace import Trace
 
     return Trace.open(trace_path(given, keep_values))
 
 
 def trace_path(given: str | None, keep_values: bool = False) -> Path:
-    """Where the trace lies; what is in another format is imported first, once, with all elements where they are asked
-    for."""
+    """Finds where the trace lies; what is in another format is imported first, once, with all elements where they are
+    asked for."""
     if not given:
         return newest_trace(Path("."))
     from tdbg.commands.import_formats import cached_import
@@ -35,7 +35,7 @@ def trace_path(given: str | None, keep_values: bool = False) -> Path:
 
 
 def _trace_in(path: Path) -> Path:
-    """A folder that is no trace but holds some, such as a dump root: the newest of them."""
+    """Finds the newest trace in a folder that is no trace but holds some, such as a dump root."""
     holds_some = not (path / "trace.json").exists() and any(path.glob("*.tdbg/trace.json"))
     return newest_trace(path) if holds_some else path
 

@@ -1,4 +1,4 @@
-"""An exception that leaves the user's program in; Python's own report of it out, without tdbg's frames.
+"""Hides tdbg's frames in Python's report of an exception that leaves the user's program.
 
 The exception goes on to the interpreter, which then does all it does for a plain program: exit status, waiting for
 threads, ``atexit``, ending by SIGINT. Only the traceback is shortened on the way, in ``sys.excepthook``.
@@ -14,7 +14,7 @@ _MISSING: Any = object()
 
 
 def hide_frames(up_to: CodeType) -> None:
-    """The next exception that the interpreter reports is shown without the frames down to that of ``up_to``."""
+    """Makes the interpreter show the next exception that it reports without the frames down to that of ``up_to``."""
     theirs = getattr(sys, "excepthook", _MISSING)
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -43,7 +43,7 @@ def _after(trace: TracebackType | None, code: CodeType) -> TracebackType | None:
 
 
 def _report_both(second: BaseException, error: BaseException) -> None:
-    """As the interpreter reports a failing ``sys.excepthook``."""
+    """Reports a failing ``sys.excepthook`` as the interpreter does."""
     second.__context__ = None
     print("Error in sys.excepthook:", file=sys.stderr)
     sys.__excepthook__(type(second), second, second.__traceback__)

@@ -1,4 +1,4 @@
-"""A trace whose program has ended in; what is to be said of it out, found by a process of its own (last_word.py).
+"""Finds what is said of a trace when its program has ended, by a process of its own (last_word.py).
 
 This process still owes the program its exit status. So whatever the search for the cause comes to (a crash, too little
 memory, Ctrl-C, no end), it comes to one sentence here.
@@ -24,7 +24,8 @@ _SILENT = 3.0
 
 
 class VerdictBeside:
-    """To be made before the program begins. ``shown`` is the trace's name as the user knows it."""
+    """Finds a verdict in another process. To be made before the program begins. ``shown`` is the trace's name as the
+    user knows it."""
 
     def __init__(self, trace: Path, shown: str, *, as_json: bool, ignore: frozenset[str]) -> None:
         self._trace, self._again, self._as_json = trace, f"tdbg why {shlex.quote(shown)}", as_json
@@ -32,7 +33,7 @@ class VerdictBeside:
         self._process = OwnProcess("tdbg.commands.last_word", json.dumps(question))
 
     def lines(self) -> list[str]:
-        """Never raises."""
+        """Gives the lines to print; never raises."""
         with _signals_of_nobody():
             try:
                 return self._found()
@@ -70,7 +71,7 @@ class VerdictBeside:
 
 
 def _answer(beside: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
-    """All that it writes; standard input stays open meanwhile, for it ends with that."""
+    """Reads all that the process writes. Its standard input stays open meanwhile, for the process ends with that."""
     kept, beside.stdin = beside.stdin, None
     try:
         try:
@@ -95,7 +96,8 @@ def _ending(status: int, err: bytes) -> str:
 
 @contextlib.contextmanager
 def _signals_of_nobody() -> Iterator[None]:
-    """The program is over, and so are its timers and handlers. What would end it ends the search instead."""
+    """Takes over the signals: the program is over, and so are its timers and handlers. What would end it ends the
+    search instead."""
     before: dict[int, Any] = {}
     with contextlib.suppress(ValueError, AttributeError, OSError):  # not on the main thread; not every system has all
         for timer in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF):

@@ -1,4 +1,4 @@
-"""``tdbg why``: a trace in, the verdict on standard output out."""
+"""``tdbg why`` prints the verdict on a trace."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Command(commands.BaseCommand):
 
 
 def short_verdict(verdict: Verdict, trace: str) -> list[str]:
-    """What is said when a recording ends: the verdict, and what to type next."""
+    """Writes what is said when a recording ends: the verdict, and what to type next."""
     from tdbg.query.verdict.text import short_lines
 
     return [*short_lines(verdict), next_command(verdict.is_trouble, trace)]
 
 
 def ignored_rules(given: str | None) -> frozenset[str]:
-    """The health rules of ``--ignore``, and of TDBG_IGNORE; TdbgError for a name that is none."""
+    """Reads the health rules of ``--ignore`` and of TDBG_IGNORE; TdbgError for a name that is none."""
     from tdbg.errors import TdbgError
     from tdbg.query.rules import NAMES
 
@@ -62,7 +62,7 @@ def ignored_rules(given: str | None) -> frozenset[str]:
 
 
 def next_command(is_trouble: bool, trace: str) -> str:
-    """What to type after a verdict: for the whole story where there is trouble, an overview where there is none; or for
-    the page."""
+    """Says what to type after a verdict: for the whole story where there is trouble, an overview where there is none;
+    or for the page."""
     quoted = shlex.quote(trace)
     return f"next:  tdbg {'why' if is_trouble else 'info'} {quoted}   or   tdbg serve {quoted}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import import_module
 from typing import cast
@@ -23,3 +24,14 @@ def dialect_of(framework: str) -> Dialect:
     """How the users of a framework say things."""
     module = import_module(f"{FRAMEWORKS.get(framework, FRAMEWORKS[DEFAULT])}.dialect")
     return cast(Dialect, module.DIALECT)
+
+
+def titles() -> str:
+    """All frameworks that tdbg knows, as a sentence names them: ``TensorFlow``."""
+    *others, last = (dialect_of(name).title for name in FRAMEWORKS)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def is_any_imported() -> bool:
+    """Whether this process has loaded a framework that can be recorded."""
+    return any(name in sys.modules for name in FRAMEWORKS)

@@ -31,6 +31,9 @@ class Ops(Protocol):
     def variable_of(self, name: str) -> str:
         """The name of a variable, of that of the op, or argument, that stands for it."""
 
+    def written_type(self, op_type: str) -> str:
+        """The type that a program writes, of one that the framework's runtime made of it."""
+
 
 def _no_phase(file: str, function: str) -> Phase | None:
     return None
@@ -105,6 +108,7 @@ class Dialect:
     words: Mapping[str, str] = field(default_factory=dict)
     # Functions, by their last name, that give the same each time they are called, and make no variables.
     repeatable: frozenset[str] = frozenset()
+    own_scopes: tuple[str, ...] = ()  # scopes that the framework opens by itself, which are no layers
     phase_of: Callable[[str, str], Phase | None] = _no_phase  # of a frame's file and function
     signs: Signs = Signs()
     scope_of: Callable[[str], str] = _no_scope  # a layer's class -> how its scopes begin, before their number

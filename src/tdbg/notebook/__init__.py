@@ -1,1 +1,1 @@
-"""Cells of a notebook in; their trace, the verdict and the page below the cell out. Loaded by ``%load_ext tdbg``."""
+"""Records cells of a notebook, and shows the verdict and the page below them. Loaded by ``%load_ext tdbg``."""

@@ -1,11 +1,10 @@
-"""The words behind ``%tdbg`` and ``%%tdbg`` in; cells that are recorded, and what was found in them, out."""
+"""Understands the words behind ``%tdbg`` and ``%%tdbg``, and records cells as they say."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import shlex
-import sys
 from argparse import Namespace
 from collections.abc import Coroutine
 from dataclasses import fields
@@ -16,6 +15,7 @@ from tdbg import recording
 from tdbg.capture import faults
 from tdbg.config import Config
 from tdbg.errors import TdbgError
+from tdbg.frameworks import is_any_imported, titles
 from tdbg.store.place import new_name
 
 _HELP = """\
@@ -29,14 +29,14 @@ _NOT_HERE = {"web": "--web", "json": "--json", "break_on": "--break"}
 
 
 class Magics:
-    """``shell`` is IPython's."""
+    """The magics of one shell of IPython."""
 
     def __init__(self, shell: Any) -> None:
         if not hasattr(shell, "register_magic_function"):
             raise TdbgError("this is not an IPython shell; in a notebook or in IPython, run: %load_ext tdbg")
-        from tdbg.notebook.shown import Output
+        from tdbg.notebook.cell_output import CellOutput
 
-        self._shell, self._output = shell, Output(shell)
+        self._shell, self._output = shell, CellOutput(shell)
         self._last: Path | None = None
         self._ignore: frozenset[str] = frozenset()  # rules that the verdict of %tdbg off does not ask
 
@@ -45,17 +45,17 @@ class Magics:
             __tracebackhide__ = True
             return self._called(line, cell)
 
-        from tdbg.notebook.cells import awaited
+        from tdbg.notebook.cell_code import awaited
 
         tdbg.__doc__ = _HELP
         self._shell.register_magic_function(tdbg, "line_cell", "tdbg")
         self._shell.input_transformers_post.append(awaited(self._shell))
 
     def _called(self, line: str, cell: str | None) -> Coroutine[Any, Any, None] | None:
-        """What is left to await of a cell that has ``await``."""
+        """Runs a magic, and gives what is left to await of a cell that has ``await``."""
         from IPython.core.error import UsageError
 
-        from tdbg.notebook.cells import check_cell, needs_await
+        from tdbg.notebook.cell_code import check_cell, needs_await
 
         __tracebackhide__ = True
         try:
@@ -77,7 +77,7 @@ class Magics:
         return None
 
     async def _record_awaiting(self, args: Namespace, line: str, cell: str) -> None:
-        from tdbg.notebook.cells import compiled, run_codes
+        from tdbg.notebook.cell_code import compiled, run_codes
 
         __tracebackhide__ = True
         try:
@@ -86,7 +86,7 @@ class Magics:
             self._end(_ignored(args), args.quiet)
 
     def _record(self, args: Namespace, line: str, cell: str) -> None:
-        from tdbg.notebook.cells import run_cell
+        from tdbg.notebook.cell_code import run_cell
 
         __tracebackhide__ = True
         try:
@@ -115,7 +115,7 @@ class Magics:
     def _end(self, ignore: frozenset[str], quiet: bool) -> None:
         trace = recording.disable()
         if trace is None:
-            print("tdbg: nothing was recorded, because TensorFlow was not used")
+            print(f"tdbg: nothing was recorded, because {titles()} was not used")
             return
         self._last = trace
         if not quiet:
@@ -132,7 +132,7 @@ class Magics:
         recording.flush()
         now = recording.current_path()
         if now is None and recording.is_recording():
-            why = "" if "tensorflow" in sys.modules else ": TensorFlow has not been imported since %tdbg on"
+            why = "" if is_any_imported() else f": {titles()} has not been imported since %tdbg on"
             raise TdbgError(f"nothing has been recorded yet{why}")
         return now or self._last or trace_path(None)
 
@@ -143,7 +143,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _flags(words: list[str]) -> Namespace:
-    """As ``tdbg run`` reads them."""
+    """Reads flags as ``tdbg run`` does."""
     from tdbg.commands.run import Command
 
     command, parser = Command(), _Parser(prog="%%tdbg", add_help=False, allow_abbrev=False)
@@ -161,7 +161,7 @@ def _flags(words: list[str]) -> Namespace:
 
 
 def _options(args: Namespace) -> dict[str, Any]:
-    """What ``recording.enable`` takes."""
+    """Gives what ``recording.enable`` takes."""
     known = {field.name for field in fields(Config)} | {"steps", "force"}
     options = {name: value for name, value in vars(args).items() if name in known}
     if not options["output"] and not os.environ.get("TDBG_OUTPUT"):

@@ -1,1 +1,1 @@
-"""A trace in, one HTML file out that needs nothing else: no script, no font, no request."""
+"""Writes a trace as one HTML file that needs nothing else: no script, no font, no request."""

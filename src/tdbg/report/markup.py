@@ -1,4 +1,4 @@
-"""Texts in, HTML out; every text is escaped unless it is HTML that was made here."""
+"""Makes HTML; every text is escaped unless it is HTML that was made here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Made(str):
 
 
 def text(value: object) -> Html:
-    """One text as HTML, whatever is in it."""
+    """Writes one text as HTML, whatever is in it."""
     if isinstance(value, _Made):
         return Html(value)
     plain = str(value).encode("utf-8", "backslashreplace").decode()
@@ -28,7 +28,7 @@ def text(value: object) -> Html:
 
 
 def tag(name: str, /, *children: Any, **attributes: Any) -> Html:
-    """``tag("td", 3, class_="number")``; None as a child or an attribute is left out."""
+    """Writes an element: ``tag("td", 3, class_="number")``. None as a child or an attribute is left out."""
     words = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{text(str(value))}"'
         for key, value in attributes.items()
@@ -44,5 +44,5 @@ def join(*children: Any) -> Html:
 
 
 def raw(content: str) -> Html:
-    """HTML of tdbg's own, such as its style sheet; never anything from a trace."""
+    """Takes HTML of tdbg's own as it is, such as its style sheet; never anything from a trace."""
     return Html(_Made(content))

@@ -1,4 +1,4 @@
-"""A trace in; the whole report as one HTML text out: verdict, plots, alerts, coverage, how it was recorded."""
+"""Writes the whole report of a trace as one HTML text: verdict, plots, alerts, coverage, how it was recorded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def build(trace: Trace) -> str:
-    """The report of a trace as it is now."""
+    """Writes the report of a trace as it is now."""
     rows = Rows(trace)
     verdict = explain(trace, rows=rows)
     programs: dict[int, Program] = {}
@@ -111,7 +111,7 @@ def _training_plots(curves: Curves, losses: list[Curve], about_loss: str) -> Ite
 
 
 def _around(origin: Origin | None) -> list[tuple[int, int, str]]:
-    """The output where bad values began and what its op read, as ``Curves.histories`` takes them."""
+    """Gives the output where bad values began and what its op read, as ``Curves.histories`` takes them."""
     if origin is None:
         return []
     facts = origin.inputs[:_MOST_INPUTS]

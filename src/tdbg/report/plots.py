@@ -1,4 +1,4 @@
-"""Curves over steps in, one SVG plot as HTML out: lines, the range around them, and marks where values were bad."""
+"""Draws curves over steps as an SVG plot: lines, the range around them, and marks where values were bad."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_DOTS = 60
 
 
 def plot(title: str, curves: Sequence[Curve], what: str, band: bool = False) -> Html:
-    """A figure with its legend. ``band``: the range from the least to the greatest element is shaded."""
+    """Draws a figure with its legend. ``band``: the range from the least to the greatest element is shaded."""
     shown = curves[:COLOURS]
     axes = _Axes(shown, band)
     lines = [axes.grid()]
@@ -43,7 +43,7 @@ def _legend(name: str, number: int) -> Html:
 
 
 def ticks(low: float, high: float, most: int, least_step: float = 0.0) -> list[float]:
-    """Round numbers from at most ``low`` to at least ``high``, about ``most`` of them, an equal step apart."""
+    """Finds round numbers from at most ``low`` to at least ``high``, about ``most`` of them, an equal step apart."""
     step = max((high - low) / most, least_step)
     power = math.floor(math.log10(step))
     step = next(digit * 10.0**power for digit in (1, 2, 5, 10) if digit * 10.0**power >= step * 0.999)
@@ -53,7 +53,7 @@ def ticks(low: float, high: float, most: int, least_step: float = 0.0) -> list[f
 
 
 def short(value: float) -> str:
-    """A number of an axis: ``0.25``, ``2,000``, ``1e-07``."""
+    """Writes a number of an axis: ``0.25``, ``2,000``, ``1e-07``."""
     if value and not 1e-4 <= abs(value) < 1e6:
         return f"{value:.4g}"
     return f"{value:,.10g}"

@@ -1,4 +1,4 @@
-"""The style sheet of a report: light and dark as the reader's system says, for wide and narrow screens and paper."""
+"""The style sheet of a report: light or dark as the reader's system says, for wide and narrow screens and paper."""
 
 CSS = """
 :root{color-scheme:light dark;--bg:#fff;--panel:#f6f7f9;--ink:#1b1f24;--dim:#5b6570;--line:#d9dee4;--bad:#b4231a;

@@ -1,4 +1,4 @@
-"""A verdict in; its origins, harmless places and alerts as HTML out."""
+"""Writes the parts of a verdict as HTML: origins, harmless places and alerts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def number(value: Any) -> str:
 
 
 def table(header: Iterable[tuple[str, bool]], rows: Iterable[Iterable[Any]], is_narrow: bool = False) -> Html:
-    """``header``: names, and whether their columns hold numbers."""
+    """Writes a table. ``header`` gives names, and whether their columns hold numbers."""
     columns = list(header)
     head = [tag("th", name, class_="number" if right else None) for name, right in columns]
     body = [
@@ -56,7 +56,8 @@ def headline(origin: Origin) -> str:
 
 
 def clean_panel(verdict: Verdict) -> Html:
-    """What is said where no bad value began: that all is well, that training is not healthy, or that nobody looked."""
+    """Says what is so where no bad value began: that all is well, that training is not healthy, or that nobody
+    looked."""
     coverage = verdict.coverage
     if coverage.blind:
         return _panel("verdict", tag("h1", coverage.blind))
@@ -103,7 +104,7 @@ def origin_panel(origin: Origin, program: Program, is_first: bool) -> Html:
 
 
 def definitions(facts: Iterable[tuple[str, Any]]) -> Html:
-    """Names and what is said of them, side by side."""
+    """Writes names and what is said of them, side by side."""
     return tag("dl", *(join(tag("dt", label), tag("dd", content)) for label, content in facts))
 
 
@@ -175,7 +176,7 @@ def harmless_part(verdict: Verdict) -> Html | None:
 
 
 def alerts_part(verdict: Verdict, program: Program) -> Html | None:
-    """What was not healthy, each with its line, its numbers, why it matters and what to do."""
+    """Lists what was not healthy, each with its line, its numbers, why it matters and what to do."""
     if not verdict.alerts:
         return None
     shown, more = verdict.alerts[:_MOST_ALERTS], len(verdict.alerts) - _MOST_ALERTS

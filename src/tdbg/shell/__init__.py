@@ -1,1 +1,1 @@
-"""The terminal debugger: lines that a person types in; results, and screens that show them, out."""
+"""The terminal debugger: carries out lines that a person types, and shows what comes of them."""

@@ -1,4 +1,4 @@
-"""Elements of an array in; their texts, all equally wide, and their styles out."""
+"""Writes the elements of an array as texts of equal width, each with its style."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _LARGE, _SMALL, _SPREAD = 1e8, 1e-4, 1e3  # beyond these, numbers are written wi
 
 
 class Cells:
-    """How the elements of one array are written. ``sample`` decides on digits and width; an element that is not like
-    the sample is written as it must be, and may be wider."""
+    """Writes the elements of one array. ``sample`` decides on digits and width; an element that is not like the sample
+    is written as it must be, and may be wider."""
 
     def __init__(self, sample: np.ndarray, ranges: Sequence[tuple[float, float]] = ()) -> None:
         self._ranges = ranges
@@ -28,7 +28,7 @@ class Cells:
         return [text.ljust(self.width) if self._to_left else text.rjust(self.width) for text in written]
 
     def styles(self, row: np.ndarray) -> list[str]:
-        """By class, and ``match`` for what lies in one of the ranges."""
+        """Gives the style of each element: its class, or ``match`` for what lies in one of the ranges."""
         values = computable(row)
         if values.dtype.kind not in "biufc":
             return [""] * len(values)
@@ -48,7 +48,7 @@ class Cells:
 
 
 def in_ranges(values: np.ndarray, ranges: Sequence[tuple[float, float]]) -> np.ndarray:
-    """Which elements lie in one of the ranges, their ends included; complex ones by their absolute value."""
+    """Finds which elements lie in one of the ranges, their ends included; complex ones by their absolute value."""
     values = computable(values)
     if values.dtype.kind not in "biufc":
         return np.zeros(values.shape, bool)
@@ -60,7 +60,7 @@ def in_ranges(values: np.ndarray, ranges: Sequence[tuple[float, float]]) -> np.n
 
 
 def computable(values: np.ndarray) -> np.ndarray:
-    """In a type that numpy computes in: bfloat16 and the 8-bit floats are none."""
+    """Gives values in a type that numpy computes in, which bfloat16 and the 8-bit floats are not."""
     return values.astype(np.float32) if values.dtype.kind == "V" or values.dtype.name in _SMALL_FLOATS else values
 
 
@@ -94,7 +94,8 @@ def _short(value: Any) -> str:
 
 
 class _Floats:
-    """Floating-point numbers with as many digits as tell them apart, at most eight, points one under the other."""
+    """Writes floating-point numbers with as many digits as tell them apart, at most eight, points one under the
+    other."""
 
     def __init__(self, sample: np.ndarray, sign: bool = False) -> None:
         self._sign = "+" if sign else "-"

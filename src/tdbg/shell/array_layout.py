@@ -1,4 +1,4 @@
-"""An array and a width in; lines like those that numpy prints out, each made when it is asked for.
+"""Lays an array out in lines like those that numpy prints, each made when it is asked for.
 
 How many lines there are, and which elements each shows, is arithmetic: an array of eighty million elements is laid out
 at once. Beyond two dimensions each page, a matrix, has a line of its own that says which one it is.
@@ -35,13 +35,13 @@ class _Axis:
         return self.size if self.edge < 0 else 2 * self.edge + 1
 
     def index(self, entry: int) -> int | None:
-        """None: the ellipsis."""
+        """Gives the index of an entry; None for the ellipsis."""
         if self.edge < 0 or entry < self.edge:
             return entry
         return None if entry == self.edge else self.size - (self.entries - entry)
 
     def entry(self, index: int) -> int | None:
-        """None: it is hidden."""
+        """Gives the entry of an index; None when it is hidden."""
         if self.edge < 0 or index < self.edge:
             return index
         after = self.size - index
@@ -49,7 +49,7 @@ class _Axis:
 
 
 class ArrayLayout:
-    """The lines of one Array. ``width`` None: as numpy would."""
+    """The lines of one Array. ``width`` None: as wide as numpy would print it."""
 
     def __init__(self, block: Array, width: int | None) -> None:
         width = _WIDTH if width is None else width
@@ -100,7 +100,7 @@ class ArrayLayout:
         self._length = max(1, lines)
 
     def _total(self, at: int) -> int:
-        """Lines of all entries of one dimension; its ellipsis is one line."""
+        """Counts the lines of all entries of one dimension; its ellipsis is one line."""
         axis = self._axes[at]
         hidden = 1 if axis.edge >= 0 else 0
         return (axis.entries - hidden) * self._lines_of[at] + hidden
@@ -127,7 +127,8 @@ class ArrayLayout:
         return [self._line(number) for number in range(max(first, 0), min(last, self._length))]
 
     def line_of(self, indices: Sequence[int]) -> int | None:
-        """Where an element of the tensor stands; None: behind an ellipsis. TdbgError when there is no such element."""
+        """Finds the line of an element of the tensor; None when it is behind an ellipsis. TdbgError when there is no
+        such element."""
         line = 0
         for at, (axis, one) in enumerate(zip(self._axes, self.place_of(indices), strict=True)):
             entry = axis.entry(one)
@@ -141,7 +142,7 @@ class ArrayLayout:
         return line
 
     def place_of(self, indices: Sequence[int]) -> list[int]:
-        """The same element, counted from the first one that is shown."""
+        """Gives the indices of the same element, counted from the first one that is shown."""
         return self._part.place(indices)
 
     def _line(self, number: int) -> Line:
@@ -227,7 +228,8 @@ class ArrayLayout:
         return spans + self._written(tail, marked - tail_begin)
 
     def _written(self, row: np.ndarray, marked: int = -1) -> list[Span]:
-        """Neighbours of the same style are one span. One element may be marked, so that it is found without colours."""
+        """Writes elements; neighbours of the same style are one span. One element may be marked, so that it is found
+        without colours."""
         spans: list[Span] = []
         if not len(row):
             return spans

@@ -1,4 +1,4 @@
-"""A tensor as it was seen in; what is bad in it, as ``-inf ×400``, out."""
+"""Says what is bad in a tensor as it was seen, as ``-inf ×400``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tdbg.shell.result import Line, Span
 
 
 def bad_spans(seen: Seen) -> Line:
-    """Empty when nothing is; where nobody has looked, that is said."""
+    """Says what is bad: nothing where nothing is; where nobody has looked, that is said."""
     numbers = seen.numbers
     if numbers is None and seen.is_bad is None:
         return (Span("not looked at", "dim"),)

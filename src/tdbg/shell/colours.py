@@ -1,4 +1,4 @@
-"""Lines of spans in; the same as text with the terminal's colours, or without any, out."""
+"""Writes lines of spans as text, with the terminal's colours or without any."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SYMBOLS = {number: 0x2400 + number for number in range(32) if chr(number) != "\
 
 
 def has_colours(stream: TextIO | None) -> bool:
-    """On a terminal that is not dumb, unless NO_COLOR says otherwise."""
+    """Whether to write in colour: on a terminal that is not dumb, unless NO_COLOR says otherwise."""
     return (
         stream is not None
         and stream.isatty()
@@ -41,7 +41,7 @@ def has_colours(stream: TextIO | None) -> bool:
 
 
 def written(line: Line, in_colour: bool) -> str:
-    """Control characters in a name must not reach the terminal: they are shown as symbols."""
+    """Writes a line. Control characters in a name must not reach the terminal: they are shown as symbols."""
     if not in_colour:
         return plain(line).rstrip().translate(_SYMBOLS)
     return "".join(_coloured(span.text.translate(_SYMBOLS), CODES.get(span.style, "")) for span in line)

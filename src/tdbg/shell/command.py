@@ -1,4 +1,4 @@
-"""One command of the debugger's prompt: the words behind its name in, a Result out."""
+"""Defines what a command of the debugger's prompt is: it takes the words behind its name and gives a Result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLAIN_WORD = re.compile(r"[^\s'\"\[\];>`\\]+")
 
 
 def quoted(word: str) -> str:
-    """As it must be typed to be one word: in quotes where it needs them."""
+    """Writes a word as it must be typed to be one word: in quotes where it needs them."""
     if _PLAIN_WORD.fullmatch(word):
         return word
     return "'" + word.replace("'", "\\'") + "'"
@@ -33,7 +33,7 @@ class Completion(NamedTuple):
 
 
 class Parser(argparse.ArgumentParser):
-    """Does not print and does not end the program."""
+    """A parser that neither prints nor ends the program."""
 
     def error(self, message: str) -> NoReturn:
         raise TdbgError(f"{self.prog}: {message}; type help {self.prog} for its flags")
@@ -43,7 +43,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class Command:
-    """The docstring of a command is its help: the first line is its summary. ``examples`` are shown in help and docs,
+    """One command. Its docstring is its help: the first line is its summary. ``examples`` are shown in help and docs,
     and executed by a test."""
 
     name: ClassVar[str] = ""
@@ -69,13 +69,13 @@ class Command:
         return parser
 
     def parsers(self) -> dict[str, Parser]:
-        """All ways to write it, each with when it is written so ("" always), for help."""
+        """All ways to write the command, each with when it is written so ("" always), for help."""
         return {"": self.parser()}
 
     def complete(self, shell: Context, words: Sequence[str], word: str) -> Sequence[Completion]:
-        """What could stand for ``word``, the last one; ``words`` are those before it, without the command's name.
-        Flags, choices and arguments that have one of the names of ``completion.OFFERS`` (TENSOR, NODE, …) are offered
-        without this."""
+        """Offers what could stand for ``word``, the last one; ``words`` are those before it, without the command's
+        name. Flags, choices and arguments that have one of the names of ``completion.OFFERS`` (TENSOR, NODE, …) are
+        offered without this."""
         return ()
 
     def run(self, shell: Context, args: Namespace) -> Result:

@@ -1,4 +1,4 @@
-"""The beginning of a typed line in; what could stand for its last word out.
+"""Completes a line that is being typed: offers what could stand for its last word.
 
 What an argument is called in the help (its metavar) says what Tab offers for it.
 """
@@ -61,7 +61,7 @@ def _arguments(shell: Engine, command: Command, words: Sequence[str], word: str)
 
 
 def _awaited(actions: Sequence[argparse.Action], words: Sequence[str]) -> argparse.Action | None:
-    """The argument that the next word is for: of the flag before it, else the next that needs no flag."""
+    """Finds the argument that the next word is for: that of the flag before it, else the next that needs no flag."""
     flags = {flag: action for action in actions for flag in action.option_strings}
     places = [action for action in actions if not action.option_strings]
     before: argparse.Action | None = None

@@ -1,4 +1,7 @@
-"""A scene and lines that a person types in; Results out. Knows no terminal: line mode, screen, page and -c use it."""
+"""Carries out lines that a person types, on a scene, and gives a Result for each.
+
+It knows no terminal: line mode, screen, page and -c use it.
+"""
 
 from __future__ import annotations
 
@@ -14,30 +17,28 @@ from tdbg.nearest import did_you_mean
 from tdbg.scene import Scene
 from tdbg.shell.command import Command, Completion
 from tdbg.shell.commands import all_words, find
-from tdbg.shell.element import go_to
-from tdbg.shell.history import History
+from tdbg.shell.go_to_element import go_to
 from tdbg.shell.layout import Layout
+from tdbg.shell.line_history import LineHistory
 from tdbg.shell.result import Result, error, text
 from tdbg.shell.settings import Settings
-from tdbg.shell.visited import Visited
+from tdbg.shell.visited_screens import VisitedScreens
 from tdbg.shell.words import commands_in, text_without_file, without_file, words_of
 
 
 class Engine:
-    """``scene`` may be exchanged (by ``open``, or at the next prompt of a running program).
-
-    ``is_held``: a program waits, so ``run`` means something. ``can_ask``: somebody is there to answer a question.
-    ``width`` is that of the screen, so that a search finds the line that is shown; None: lines are never cut.
-    ``can_write``: commands may write files, as with ``>``.
-    ``open_scene`` makes a scene of a path, for ``open`` and ``diff``; without it, of a trace's.
-    """
+    """Carries out lines on a scene. ``scene`` may be exchanged (by ``open``, or at the next prompt of a running
+    program). ``is_held``: a program waits, so ``run`` means something. ``can_ask``: somebody is there to answer a
+    question. ``width`` is that of the screen, so that a search finds the line that is shown; None: lines are never cut.
+    ``can_write``: commands may write files, as with ``>``. ``open_scene`` makes a scene of a path, for ``open`` and
+    ``diff``; without it the path is that of a trace."""
 
     def __init__(
         self,
         scene: Scene,
         settings: Settings | None = None,
         *,
-        history: History | None = None,
+        history: LineHistory | None = None,
         is_held: bool = False,
         can_ask: bool = False,
         width: int | None = None,
@@ -46,10 +47,10 @@ class Engine:
     ) -> None:
         self.scene: Scene = scene
         self.settings = Settings() if settings is None else settings
-        self.history = history or History()
+        self.history = history or LineHistory()
         self.is_held, self.can_ask, self.width, self.can_write = is_held, can_ask, width, can_write
         self.open_scene = open_scene or _open_trace
-        self.visited = Visited()
+        self.visited = VisitedScreens()
         self._sought = ""
 
     def execute(self, line: str) -> Result:
@@ -78,18 +79,18 @@ class Engine:
             return error(f"this is a bug in tdbg ({type(fault).__name__} in {where}): {fault}")
 
     def complete(self, line: str, cursor: int | None = None) -> list[Completion]:
-        """What could stand for the word under the cursor."""
+        """Offers what could stand for the word under the cursor."""
         from tdbg.shell.completion import completions
 
         return completions(self, line if cursor is None else line[:cursor])
 
     def begin(self, scene: Scene) -> None:
-        """Another scene, whose screens are new."""
+        """Looks at another scene from now on, whose screens are new."""
         self.scene = scene
         self.visited.forget()
 
     def command(self, word: str) -> Command:
-        """By name or alias; TdbgError with the nearest when there is none."""
+        """Finds a command by name or alias; TdbgError with the nearest when there is none."""
         found = find(word)
         if found is None:
             hint = did_you_mean(word, all_words()) or "type help for a list"

@@ -1,6 +1,6 @@
-"""What an expression is about to do in; TdbgError, before it is done, when it could do anything but compute, out.
+"""Refuses, before it is done, whatever an expression of ``eval`` could do besides computing.
 
-Sizes are bounded before arrays are made, integers by their bits; texts may only name types and options, and be compared
+Sizes are bounded before arrays are made, integers by their bits. Texts may only name types and options, and be compared
 with.
 """
 
@@ -51,7 +51,7 @@ _FOR_TEXTS = frozenset(
 
 
 def check_text(text: str) -> None:
-    """Texts are names of types and options; a type that is no number could have any size."""
+    """Checks a text, which may name a type or an option; a type that is no number could have any size."""
     try:
         kind = np.dtype(text)
     except (TypeError, ValueError, SyntaxError):
@@ -66,7 +66,7 @@ def check_type(given: Any) -> None:
 
 
 def number(value: Any) -> Any:
-    """An operand of arithmetic."""
+    """Checks an operand of arithmetic, and gives it as something to compute with."""
     if isinstance(value, list | tuple):
         value = np.asarray(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "OSU":
@@ -98,7 +98,7 @@ def check_size(elements: float) -> None:
 
 
 def size_of_part(whole: np.ndarray, index: Any) -> int:
-    """A bound: what lists and arrays pick together, times the dimensions that they leave."""
+    """Bounds the size of a part: what lists and arrays pick together, times the dimensions that they leave."""
     parts = [np.asarray(one) if isinstance(one, list) else one for one in _as_tuple(index) if one is not None]
     used = [one.ndim if _is_mask(one) else 0 if one is Ellipsis else 1 for one in parts]
     dims = list(whole.shape)
@@ -123,7 +123,7 @@ def _is_mask(one: Any) -> bool:
 
 
 def checked(value: Any) -> Any:
-    """Nothing large or strange goes on to the next operation."""
+    """Checks a value, so that nothing large or strange goes on to the next operation."""
     if isinstance(value, int) and not isinstance(value, bool):
         check_bits(value.bit_length())
     if isinstance(value, np.ndarray):

@@ -1,4 +1,4 @@
-"""A filter or a pattern that somebody typed in; a TdbgError out when it is none."""
+"""Checks a filter or a pattern that somebody typed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tdbg.scene import Scene
 
 
 def check_filter(name: str, scene: Scene) -> None:
-    """A filter is the name of one, or an expression."""
+    """Checks a filter, which is the name of one or an expression; TdbgError when it is neither."""
     filters = scene.filters
     if name in filters:
         return

@@ -1,4 +1,4 @@
-"""A command in; its description, usage and flags as texts, for ``help`` and for the pages of the documentation, out."""
+"""Writes the description, usage and flags of a command, for ``help`` and for the pages of the documentation."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def usages_of(command: Command) -> list[Usage]:
 
 
 def flags_of(parser: Parser) -> Iterator[tuple[str, str]]:
-    """Each argument as it is written, and what it does."""
+    """Gives each argument as it is written, and what it does."""
     for action in parser._actions:
         yield spelling(action), action.help or ""
 
 
 def spelling(action: argparse.Action) -> str:
-    """``-t, --times N``, or ``NODE``"""
+    """Writes an argument as ``-t, --times N`` or ``NODE``."""
     value = "" if action.nargs == 0 else _value(action)
     if not action.option_strings:
         return value

@@ -1,4 +1,4 @@
-"""A Result and a width in; the lines that show it out, made as they are asked for.
+"""Lays a Result out in lines of some width, made as they are asked for.
 
 Each kind of block has a layout in a file of its own, with ``len()`` and ``lines(first, last)``.
 """
@@ -27,7 +27,7 @@ class BlockLayout(Protocol):
     def __len__(self) -> int: ...
 
     def lines(self, first: int, last: int) -> list[Line]:
-        """From the first, before the last; fewer where there are no more."""
+        """Gives the lines from the first on, before the last; fewer where there are no more."""
 
 
 def block_layout(block: Block, width: int | None) -> BlockLayout:
@@ -63,7 +63,7 @@ class Layout:
         return (plain(line).rstrip() for line in self)
 
     def find(self, pattern: re.Pattern[str], first: int = 0) -> int | None:
-        """The next line that matches, from ``first`` on and then from the beginning; None when there is none."""
+        """Finds the next line that matches, from ``first`` on and then from the beginning; None when there is none."""
         for begin, end in ((first, len(self)), (0, min(first, len(self)))):
             for page in range(begin, end, _PAGE):
                 for number, line in enumerate(self.lines(page, min(page + _PAGE, end)), page):
@@ -73,7 +73,7 @@ class Layout:
 
 
 def _marked(line: Line, search: re.Pattern[str]) -> Line:
-    """The line with what matches in spans of style ``match``, across the borders of its spans."""
+    """Puts what matches into spans of style ``match``, across the borders of the line's spans."""
     places = [match.span() for match in search.finditer(plain(line)) if match.end() > match.start()]
     if not places:
         return line

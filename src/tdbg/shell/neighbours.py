@@ -1,4 +1,4 @@
-"""What ``list_inputs`` and ``list_outputs`` share: a node and a direction in, the tree of its neighbours out."""
+"""Shows the neighbours of an op in one direction, for ``list_inputs`` and ``list_outputs``."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import ClassVar
 from tdbg.errors import TdbgError
 from tdbg.scene import Edge, Node
 from tdbg.shell import command
-from tdbg.shell.edges import MOST_LINES, Branch, edge_spans, tree
+from tdbg.shell.neighbour_tree import MOST_LINES, Branch, edge_spans, tree
 from tdbg.shell.result import Line, Result, Span, Text
 
 
 class NeighboursCommand(command.Command):
-    """``list_inputs`` and ``list_outputs``."""
+    """What ``list_inputs`` and ``list_outputs`` have in common."""
 
     heading: ClassVar[str]  # "Inputs to"
     word: ClassVar[str]  # "input"
 
     def edges(self, node: Node) -> tuple[Sequence[Edge], Sequence[Edge]]:
-        """Along data, and along control edges."""
+        """Gives the edges along data, and the control edges."""
         raise NotImplementedError
 
     def prepare_parser(self, parser: command.Parser) -> None:

@@ -1,4 +1,4 @@
-"""An array, or what was recorded of one, in; the lines of its numeric summary and of its histogram out."""
+"""Writes the numeric summary of an array, or of what was recorded of one, and its histogram."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ _PER_CHUNK = 1 << 22
 
 
 def summary_of(array: np.ndarray) -> Summary | None:
-    """Exact, in one pass; None where there is nothing to count: texts, no elements."""
+    """Counts exactly, in one pass; None where there is nothing to count: texts, no elements."""
     return summarize(array) if array.size and array.dtype.name in DTYPES else None
 
 
 def summary_text(summary: Summary, dtype: str) -> Text:
-    """The table that tfdbg's users know: counts by class without those that are 0, then the extremes of the finite."""
+    """Writes the table that tfdbg's users know: counts by class without those that are 0, then the extremes of the
+    finite."""
     data = summary.numbers()
     if dtype == "bool":
         counts = [("False", summary.zero), ("True", summary.positive)]
@@ -65,7 +66,7 @@ def _stated(names: Sequence[str], values: Sequence[str]) -> list[Line]:
 
 
 def histogram(array: np.ndarray, bins: int = _BINS) -> tuple[np.ndarray, np.ndarray]:
-    """(counts, edges) of the finite elements; of few different integers one bin each."""
+    """Gives (counts, edges) of the finite elements; of few different integers one bin each."""
     flat = array.reshape(-1)
     summary = summary_of(array)
     if summary is None or not summary.negative + summary.zero + summary.positive:

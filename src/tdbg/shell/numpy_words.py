@@ -1,4 +1,4 @@
-"""The words of numpy that ``eval`` knows: a name in, the function and a bound on the size of what it gives out.
+"""Lists the words of numpy that ``eval`` knows, each with a bound on the size of what it gives.
 
 Whatever makes an array that is larger than its inputs has a bound here, so that it is refused before it is made.
 Nothing that reads or writes files, takes functions or gives objects other than arrays, numbers and texts is among them.
@@ -16,7 +16,8 @@ Bound = Callable[..., int]
 
 
 def size(value: Any) -> int:
-    """Elements of an array, or of all parts of a list; an empty dimension counts as one, as a sum over it gives one."""
+    """Counts the elements of an array, or of all parts of a list; an empty dimension counts as one, as a sum over it
+    gives one."""
     if isinstance(value, list | tuple):
         return sum(map(size, value))
     return math.prod(max(1, one) for one in np.shape(value))
@@ -27,7 +28,7 @@ def _shape_size(shape: Any) -> int:
 
 
 def _all(*args: Any, **_: Any) -> int:
-    """As large as all inputs together."""
+    """Bounds by the size of all inputs together."""
     return size(args)
 
 
@@ -76,7 +77,7 @@ def _pad(value: Any, width: Any, *_: Any, **__: Any) -> int:
 
 
 def _pairs(value: Any, *, rowvar: Any = True, **_: Any) -> int:
-    """Of variables, which are the rows, or else the columns."""
+    """Bounds by the number of pairs of variables, which are the rows, or else the columns."""
     return (np.shape(value)[0 if rowvar else -1] if np.ndim(value) > 1 else 1) ** 2 + size(value)
 
 
@@ -185,11 +186,11 @@ class Word:
 
 
 class LinearAlgebra:
-    """``np.linalg``"""
+    """Stands for ``np.linalg``."""
 
 
 def look_up(name: str) -> Any:
-    """A word of ``np``: a Word, a type, a number, or LinearAlgebra; KeyError when it is none."""
+    """Finds a word of ``np``: a Word, a type, a number, or LinearAlgebra; KeyError when it is none."""
     if name == "linalg":
         return LinearAlgebra()
     if name in _CONSTANTS:
@@ -205,18 +206,18 @@ def look_up(name: str) -> Any:
 
 
 def look_up_linear_algebra(name: str) -> Word:
-    """A word of ``np.linalg``; KeyError when it is none."""
+    """Finds a word of ``np.linalg``; KeyError when it is none."""
     bound = _LINEAR_ALGEBRA[name]
     return Word(f"linalg.{name}", getattr(np.linalg, name), bound)
 
 
 def method_bound(name: str, array: Any, args: Sequence[Any], keywords: dict[str, Any]) -> int:
-    """How many elements a method of an array gives at most."""
+    """Tells how many elements a method of an array gives at most."""
     bound = _BOUNDS.get(name)
     return bound(array, *args, **keywords) if bound is not None else size(array)
 
 
 def names() -> list[str]:
-    """All that can stand behind ``np.``, for completion."""
+    """Gives all that can stand behind ``np.``, for completion."""
     linear = [f"linalg.{name}" for name in _LINEAR_ALGEBRA]
     return sorted({*_CONSTANTS, *_TYPES, *_UFUNCS, *_NO_LARGER, *_BOUNDS, *linear})

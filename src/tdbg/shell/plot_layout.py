@@ -1,4 +1,4 @@
-"""A plot and a width in; lines out: a chart for one series, a line of small bars for each of several."""
+"""Draws a plot in lines: a chart of one series, or a line of small bars for each of several."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _lines(plot: Plot, width: int) -> list[Line]:
 
 
 def _small(series: dict[str, Sequence[tuple[int, float]]], width: int) -> list[Line]:
-    """Each on its own scale, with its least and greatest value."""
+    """Draws each series on its own scale, with its least and greatest value."""
     names = {name: name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}" for name in series}
     room = max(map(len, names.values()))
     ranges = {name: _range(points) for name, points in series.items()}

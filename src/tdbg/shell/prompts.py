@@ -1,4 +1,4 @@
-"""A held program in; the prompt that asks what it does next, on a screen or in lines, out."""
+"""Asks what a held program does next, on a screen or in lines."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tdbg.capture.control import UI_TYPES, Action, Kind, Pause, Prompt
 from tdbg.errors import TdbgError
 from tdbg.shell.colours import has_colours, written
 from tdbg.shell.engine import Engine
-from tdbg.shell.history import History
-from tdbg.shell.lines import LineMode, has_terminal
+from tdbg.shell.line_history import LineHistory
+from tdbg.shell.line_mode import LineMode, has_terminal
 from tdbg.shell.result import Span
 from tdbg.shell.settings import Settings
 
@@ -22,7 +22,7 @@ _terminal = threading.RLock()  # a Session's prompt and one of --break may both 
 
 
 def make(ui_type: str = "screen", config_file_path: Any = None) -> Prompt:
-    """Lines where ``readline`` is asked for, or no screen can be shown."""
+    """Makes a prompt: of lines where ``readline`` is asked for, or no screen can be shown."""
     if ui_type not in UI_TYPES:
         raise TdbgError(f"unknown ui_type {ui_type!r}; choose one of: {', '.join(UI_TYPES)}")
     settings = Settings.of_user(config_file_path)
@@ -37,10 +37,10 @@ def can_show_screen() -> bool:
 
 
 class _HeldPrompt:
-    """One engine for all pauses of a program: its history and settings go on, its screens do not."""
+    """A prompt of a held program. One engine serves all pauses: its history and settings go on, its screens do not."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings, self._history = settings, History.of_user()
+        self._settings, self._history = settings, LineHistory.of_user()
         self._engine: Engine | None = None
 
     def ask(self, pause: Pause) -> Action:
@@ -58,7 +58,7 @@ class _HeldPrompt:
 
 
 class LinePrompt(_HeldPrompt):
-    """At the end of the input the program continues without the debugger."""
+    """A prompt in lines. At the end of the input the program continues without the debugger."""
 
     def _ask(self, pause: Pause) -> Action:
         try:

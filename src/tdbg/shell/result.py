@@ -1,7 +1,7 @@
-"""What a command of the debugger gives: blocks of data that a renderer turns into lines, a page or JSON.
+"""Defines what a command gives: blocks of data, of which a renderer makes lines, a page or JSON.
 
-A block is a record without any layout. ``layout.py`` makes lines of one for a terminal of some width; ``as_data`` makes
-JSON of it.
+A block is a record without any layout. ``layout.py`` makes lines of one for a terminal of some width;
+``result_data.py`` makes JSON of it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, overload
 
 from tdbg.capture.control import Action
-from tdbg.shell.part import Part
+from tdbg.shell.tensor_part import TensorPart
 
 # Roles, not colours: each renderer has its own table of them.
 STYLES = frozenset(
@@ -34,7 +34,7 @@ Made = TypeVar("Made")
 
 
 class Mapped(Sequence[Made]):
-    """A function of each item of a sequence, called when that item is asked for."""
+    """Applies a function to each item of a sequence when that item is asked for."""
 
     def __init__(self, items: Sequence[Item], make: Callable[[Item], Made]) -> None:
         self._items, self._make = items, make
@@ -73,8 +73,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """``rows`` is read a page at a time, so it may be lazy and very long. ``measured``: the same rows without what is
-    not seen and dear to work out, such as links; columns are made wide enough for them."""
+    """A table. ``rows`` is read a page at a time, so it may be lazy and very long. ``measured``: the same rows without
+    what is not seen and dear to work out, such as links; columns are made wide enough for them."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
@@ -89,13 +89,13 @@ class Array:
     values: Any  # numpy array; only what is shown is read
     ranges: Sequence[tuple[float, float]] = ()
     shows_all: bool = False  # without ellipses
-    part: Part | None = None  # which elements of the tensor these are; None: all
+    part: TensorPart | None = None  # which elements of the tensor these are; None: all
     part_of: Array | None = None  # what was shown before @[i,j] went to an element that an ellipsis hid
     marked: tuple[int, ...] | None = None  # the element that @[i,j] went to, counted from the first one here
 
     @property
-    def elements(self) -> Part:
-        return self.part or Part.whole(self.values.shape)
+    def elements(self) -> TensorPart:
+        return self.part or TensorPart.whole(self.values.shape)
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,10 @@ Block = Text | Table | Array | Plot
 
 @dataclass(frozen=True)
 class Result:
-    """``menu``: links for the top of the screen. ``top``: the line to begin at, counted over all blocks. ``action``:
-    the prompt is over, and this is what the program does next. ``asks``: nothing was done yet; ``yes`` is the command
-    that does it (a question such as "print 80,000,000 elements?"). ``search``: a regular expression whose matches the
-    layout marks. ``note``: a sentence that is seen whichever lines are."""
+    """What a command gives. ``menu``: links for the top of the screen. ``top``: the line to begin at, counted over all
+    blocks. ``action``: the prompt is over, and this is what the program does next. ``asks``: nothing was done yet;
+    ``yes`` is the command that does it (a question such as "print 80,000,000 elements?"). ``search``: a regular
+    expression whose matches the layout marks. ``note``: a sentence that is seen whichever lines are."""
 
     blocks: Sequence[Block] = ()
     menu: Sequence[Span] = ()
@@ -131,7 +131,7 @@ class Result:
 
 
 def text(*lines: str | Line | Span, data: Any = None) -> Text:
-    """Lines from texts, spans or whole lines."""
+    """Makes lines of texts, spans or whole lines."""
     return Text([_line(one) for one in lines], data)
 
 

@@ -1,4 +1,4 @@
-"""A numpy expression that a person typed in, its value out; nothing but arithmetic can come of it.
+"""Computes a numpy expression that a person typed; nothing but arithmetic can come of it.
 
 The text is parsed, and only what is listed here is carried out: numbers, operators, comparisons, slices, the functions
 of ``numpy_words`` and a few attributes of arrays. Python's own ``eval`` is not used. What would take too much memory is
@@ -56,7 +56,7 @@ _FEATURES = {
 
 
 def evaluate(text: str, names: Mapping[str, Any] | None = None) -> Any:
-    """The value of an expression in which ``names`` stand for arrays; TdbgError, in one sentence, when it has none."""
+    """Computes an expression in which ``names`` stand for arrays; TdbgError, in one sentence, when it has no value."""
     if len(text) > _LONGEST_TEXT:
         raise TdbgError(f"this expression has {len(text):,} characters; the limit is {_LONGEST_TEXT:,}")
     try:
@@ -84,7 +84,7 @@ def evaluate(text: str, names: Mapping[str, Any] | None = None) -> Any:
 
 
 def _read_only(value: Any) -> np.ndarray:
-    """So that nothing, however it is called, changes what the program or the trace holds."""
+    """Makes an array read-only, so that nothing, however it is called, changes what the program or the trace holds."""
     array = np.asarray(value).view()
     array.flags.writeable = False
     return array

@@ -1,4 +1,4 @@
-"""A small JSON file in; the settings of the debugger's prompt, checked, out; what is set is written back.
+"""Keeps the settings of the debugger's prompt in a small JSON file, and checks them.
 
 Files of the prompt (settings and history) lie in the folder TDBG_STATE, by default ``~/.local/state/tdbg``.
 """
@@ -22,7 +22,7 @@ def state_folder() -> Path:
 
 @dataclass(frozen=True)
 class Setting:
-    """``read`` makes its value of what was typed; ValueError when that is none."""
+    """One setting. ``read`` makes its value of what was typed; ValueError when that is none."""
 
     default: Any
     read: Callable[[str], Any]
@@ -59,7 +59,7 @@ class Settings(Mapping[str, Any]):
 
     @classmethod
     def of_user(cls, config_file_path: Any = None) -> Settings:
-        """From the file that is given, else from that in the state folder."""
+        """Reads the file that is given, else that in the state folder."""
         return cls(Path(config_file_path).expanduser() if config_file_path else state_folder() / "settings.json")
 
     def _read(self, path: Path) -> None:
@@ -89,7 +89,7 @@ class Settings(Mapping[str, Any]):
         return len(self._values)
 
     def set(self, name: str, text: str) -> None:
-        """Now and, where there is a file, for later prompts."""
+        """Sets a value now and, where there is a file, for later prompts."""
         self._values[name] = _checked(name, text)
         if self.path is None:
             return
@@ -105,7 +105,7 @@ class Settings(Mapping[str, Any]):
 
 
 def shown(value: Any) -> str:
-    """A value as it is typed."""
+    """Writes a value as it is typed."""
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""Numbers over steps in; one line of small bars, or a chart of a few lines, out. Bad values are marked, not drawn."""
+"""Draws numbers over steps as a line of small bars, or as a chart of a few lines. Bad values are marked, not drawn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Bar(NamedTuple):
 
 
 def gathered(points: Points, most: int, bad: Collection[int] = ()) -> list[Bar]:
-    """Neighbouring points as one bar where there are more than ``most``: the largest value, by its absolute size."""
+    """Gathers neighbouring points into one bar where there are more than ``most``: the largest value, by its absolute
+    size."""
     most = max(1, most)
     per_bar = max(1, -(-len(points) // most))
     return [_bar(points[at : at + per_bar], bad) for at in range(0, len(points), per_bar)]
@@ -39,7 +40,7 @@ def _bar(points: Points, bad_steps: Collection[int]) -> Bar:
 
 
 class Scale:
-    """Values to shares of the height, from 0 to 1."""
+    """Turns values into shares of the height, from 0 to 1."""
 
     def __init__(self, values: Sequence[float]) -> None:
         self.low, self.high = min(values, default=0.0), max(values, default=0.0)
@@ -59,7 +60,7 @@ class Scale:
 
 
 def sparkline(points: Points, most: int) -> Line:
-    """``▁▂▃█×``, at most that wide."""
+    """Draws ``▁▂▃█×``, at most that wide."""
     bars = gathered(points, most)
     scale = Scale([bar.value for bar in bars if bar.value is not None])
     return _joined(_small(bar, scale) for bar in bars)
@@ -74,7 +75,7 @@ def _small(bar: Bar, scale: Scale) -> tuple[str, str]:
 
 
 def chart(points: Points, width: int, height: int, bad: Collection[int] = ()) -> list[Line]:
-    """Bars over steps, with the scale at the left, marks of bad steps and the steps below."""
+    """Draws bars over steps, with the scale at the left, marks of bad steps and the steps below."""
     bars = gathered(points, max(8, width - 12), bad)
     if len(bars) * 4 <= width - 12:  # few steps: wider bars
         bars = [bar for bar in bars for _ in range(min(4, (width - 12) // max(1, len(bars))))]
@@ -104,7 +105,7 @@ def _row(bars: Sequence[Bar], scale: Scale, row: int, height: int) -> Line:
 
 
 def _joined(cells: Iterable[tuple[str, str]]) -> Line:
-    """Neighbours of the same style are one span."""
+    """Makes neighbours of the same style one span."""
     spans: list[Span] = []
     for text, style in cells:
         if spans and spans[-1].style == style:

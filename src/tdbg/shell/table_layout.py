@@ -1,6 +1,6 @@
-"""A table, perhaps of ten million rows, in; a header and aligned lines, each made when it is asked for, out.
+"""Lays a table out, perhaps of ten million rows: a header and aligned lines, each made when it is asked for.
 
-Columns are as wide as what stands in the first and last rows; a longer cell further on pushes its own line only.
+Columns are as wide as what stands in the first and last rows. A longer cell further on pushes only its own line.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import cast
 
-from tdbg.shell.cells import cells_of
 from tdbg.shell.result import Cell, Column, Line, Span, Table
+from tdbg.shell.text_width import cells_of
 
 _SAMPLE = 200
 _GAP = "  "
@@ -66,7 +66,7 @@ def _sample(rows: Sequence[Sequence[Cell]]) -> list[Sequence[Cell]]:
 
 
 def cell_line(cell: Cell, column: Column) -> Line:
-    """A cell as spans."""
+    """Writes a cell as spans."""
     if isinstance(cell, Span):
         return (cell,)
     if isinstance(cell, tuple):
@@ -90,7 +90,7 @@ def _length(cell: Line) -> int:
 
 
 def _fitting(widths: list[int], width: int, kept: Collection[int]) -> list[int]:
-    """The widest columns lose what is too much, those that are ``kept`` nothing."""
+    """Narrows the widest columns by what is too much; those that are ``kept`` lose nothing."""
     found = list(widths)
     room = width - len(_GAP) * (len(widths) - 1)
     cut = [n for n in range(len(widths)) if n not in kept]
@@ -102,7 +102,7 @@ def _fitting(widths: list[int], width: int, kept: Collection[int]) -> list[int]:
 
 
 def _shortened(cell: Line, width: int) -> Line:
-    """Cut in the middle: both ends of a name tell it from its neighbours."""
+    """Cuts a text in the middle: both ends of a name tell it from its neighbours."""
     cells = _length(cell)
     if cells <= width:
         return cell

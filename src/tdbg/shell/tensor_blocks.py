@@ -1,4 +1,4 @@
-"""An array and what was asked of it (flags of print_tensor) in; the blocks that show it, or its file, out."""
+"""Makes the blocks that show an array as the flags of ``print_tensor`` ask, or writes it to a file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tdbg.errors import TdbgError
 from tdbg.shell.array_cells import computable, in_ranges
 from tdbg.shell.command import Parser
 from tdbg.shell.numeric_summary import histogram_text, summary_of, summary_text
-from tdbg.shell.part import Part
 from tdbg.shell.result import Array, Block, Result, Span, Text, text
+from tdbg.shell.tensor_part import TensorPart
 
 MOST_UNASKED = 2000  # elements that -a shows without a question
 _NUMBER = r"[+-]?(?:inf|\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)"
@@ -25,7 +25,7 @@ _PER_CHUNK = 1 << 22
 
 
 def add_output_flags(parser: Parser) -> None:
-    """Those that eval has too."""
+    """Adds the flags that eval has too."""
     add = parser.add_argument
     add(
         "-a",
@@ -53,7 +53,7 @@ def add_value_flags(parser: Parser) -> None:
 
 
 def parse_ranges(typed: str | None) -> list[tuple[float, float]]:
-    """``[0,1]`` or ``[[-inf,-1],[1,inf]]``"""
+    """Reads ``[0,1]`` or ``[[-inf,-1],[1,inf]]``."""
     if not typed:
         return []
     found = [(float(low), float(high)) for low, high in _RANGE.findall(typed)]
@@ -67,7 +67,7 @@ def parse_ranges(typed: str | None) -> list[tuple[float, float]]:
 
 
 def question(shown: np.ndarray, args: Namespace, can_ask: bool, again: str) -> Result | None:
-    """What is asked before a large array is shown whole; None: nothing has to be."""
+    """Asks before a large array is shown whole; None when nothing has to be asked."""
     if not args.all or args.yes or not can_ask or shown.size <= MOST_UNASKED:
         return None
     return Result(asks=f"show all {shown.size:,} elements?", yes=f"{again} -y")
@@ -81,8 +81,8 @@ def header(name: str, dtype: str, shape: Sequence[int] | None) -> Text:
     )
 
 
-def value_blocks(name: str, shown: np.ndarray, args: Namespace, part: Part) -> list[Block]:
-    """The header, what was asked for beside the elements, and the elements."""
+def value_blocks(name: str, shown: np.ndarray, args: Namespace, part: TensorPart) -> list[Block]:
+    """Makes the header, what was asked for beside the elements, and the elements."""
     blocks: list[Block] = [header(name, str(shown.dtype), shown.shape)]
     ranges = parse_ranges(args.ranges)
     if args.numeric_summary:
@@ -106,7 +106,7 @@ def count_in_ranges(shown: np.ndarray, ranges: Sequence[tuple[float, float]]) ->
 
 
 def write(array: np.ndarray, path: str, force: bool) -> Text:
-    """To a .npy file that numpy alone can read: types that it does not know become those that it does."""
+    """Writes a .npy file that numpy alone can read: types that it does not know become those that it does."""
     place = os.path.expanduser(path)
     if os.path.lexists(place) and not force:
         raise TdbgError(f"this already exists; to overwrite it, add --force: {path}")

@@ -1,4 +1,4 @@
-"""What a person types for a tensor in (``hidden/Relu:0:DebugIdentity[0, -3:]``); its parts out."""
+"""Takes apart what a person types for a tensor: ``hidden/Relu:0:DebugIdentity[0, -3:]``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SLICE = re.compile(r"([+-]?\d+)?\s*:\s*([+-]?\d+)?\s*(?::\s*([+-]?\d+)?)?")
 
 @dataclass(frozen=True, slots=True)
 class TensorName:
-    """``index`` is what stands in brackets, () when there is nothing."""
+    """What was typed for a tensor. ``index`` is what stands in brackets, () when there is nothing."""
 
     tensor: str  # node:slot, or the node alone
     debug_op: str = ""
@@ -24,7 +24,7 @@ class TensorName:
 
     @classmethod
     def parse(cls, typed: str) -> TensorName:
-        """Of ``[device:]node[:slot[:debug_op]][[index]]``; TdbgError when the brackets hold no numpy slice."""
+        """Takes ``[device:]node[:slot[:debug_op]][[index]]`` apart; TdbgError when the brackets hold no numpy slice."""
         name, bracket, inside = typed.strip().partition("[")
         if bracket and not inside.endswith("]"):
             raise TdbgError(f"{typed}: the bracket is not closed; write it as in {name}[0:10, :]")
@@ -47,7 +47,7 @@ class TensorName:
 
 
 def parse_index(text: str) -> Index:
-    """Integers, slices and one ellipsis, as numpy takes them."""
+    """Reads integers, slices and one ellipsis, as numpy takes them."""
     if not text.strip():
         raise TdbgError("the brackets are empty; write a slice such as [0:10, :] or [..., -1]")
     return tuple(_part(part.strip()) for part in text.split(","))
@@ -70,7 +70,7 @@ def _part(part: str) -> Any:
 
 
 def take(array: Any, index: Index, name: str) -> Any:
-    """A part of an array, without copying; TdbgError when the index does not fit its shape."""
+    """Takes a part of an array, without copying; TdbgError when the index does not fit its shape."""
     if not index:
         return array
     try:

@@ -1,4 +1,4 @@
-"""Lines of text in; the same lines, wrapped where a width is given, out."""
+"""Lays out lines of text, wrapped where a width is given."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ layout = TextLayout
 
 
 def wrap(line: Line, width: int) -> list[Line]:
-    """Pieces no wider than that, cut between words where there are some; what goes on stands under the last column
-    that begins in the left half, else a little further in than the line."""
+    """Cuts a line into pieces no wider than that, between words where there are some; what goes on stands under the
+    last column that begins in the left half, else a little further in than the line."""
     whole, width = plain(line), max(width, _LEAST_WIDTH)
     if len(whole) <= width:
         return [line]

@@ -1,4 +1,4 @@
-"""A typed line in; its commands, its words with their places, and the file that its output goes to, out."""
+"""Splits a typed line into its commands, its words with their places, and the file that its output goes to."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ class Word(NamedTuple):
 
 
 def words_of(line: str, is_whole: bool = True) -> list[Word]:
-    """Quotes hold a word together, and so do square brackets: ``log:0[:, 0:10]``. A backslash stays as it is, for
-    regular expressions, unless a quote follows. A quote that is not closed is a TdbgError where the line is whole."""
+    """Splits a line into words. Quotes hold a word together, and so do square brackets: ``log:0[:, 0:10]``. A backslash
+    stays as it is, for regular expressions, unless a quote follows. A quote that is not closed is a TdbgError where the
+    line is whole."""
     found: list[Word] = []
     at = 0
     while at < len(line):
@@ -51,7 +52,7 @@ def words_of(line: str, is_whole: bool = True) -> list[Word]:
 
 
 def _quoted(line: str, at: int, is_whole: bool) -> tuple[str, int]:
-    """What stands in the quotes that open here, and the place behind them."""
+    """Gives what stands in the quotes that open here, and the place behind them."""
     quote, text = line[at], []
     for place in (places := iter(range(at + 1, len(line)))):
         if line[place] == "\\" and line[place + 1 : place + 2] == quote:
@@ -67,7 +68,7 @@ def _quoted(line: str, at: int, is_whole: bool) -> tuple[str, int]:
 
 
 def _closing(line: str, at: int) -> int:
-    """The place behind the bracket that closes the one here; behind this one when none does."""
+    """Finds the place behind the bracket that closes the one here; behind this one when none does."""
     depth = 0
     for place in range(at, len(line)):
         depth += {"[": 1, "]": -1}.get(line[place], 0)
@@ -77,7 +78,7 @@ def _closing(line: str, at: int) -> int:
 
 
 def commands_in(text: str) -> list[str]:
-    """The commands of a text, which ``;`` or a new line separates outside of quotes and backticks."""
+    """Splits a text into commands, which ``;`` or a new line separates outside of quotes and backticks."""
     found, piece, quote = [], "", ""
     for letter in text:
         if not quote and letter in ";\n":
@@ -93,7 +94,8 @@ def commands_in(text: str) -> list[str]:
 
 
 def without_file(line: str) -> tuple[str, str, bool]:
-    """A command without its ``> file``, that file ("" when there is none), and whether ``--force`` stands behind it."""
+    """Gives a command without its ``> file``, that file ("" when there is none), and whether ``--force`` stands behind
+    it."""
     words = words_of(line)
     force = len(words) > 2 and words[-1].text == FORCE and any(word.text.startswith(">") for word in words[-3:-1])
     words = words[:-1] if force else words
@@ -115,7 +117,7 @@ def without_file(line: str) -> tuple[str, str, bool]:
 
 
 def text_without_file(text: str) -> tuple[str, str, bool]:
-    """The same for text that is no words, where ``>`` mostly compares: what is no path belongs to the text."""
+    """Does the same for text that is no words, where ``>`` mostly compares: what is no path belongs to the text."""
     match = _FILE_BEHIND_TEXT.search(text)
     if match is None or any(text[match.start() :].count(quote) % 2 for quote in _QUOTES + "`"):
         return text, "", False

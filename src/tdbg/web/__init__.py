@@ -1,1 +1,1 @@
-"""Traces in, a page and its JSON over HTTP out; what is shown comes from ``query``."""
+"""Serves traces as a page and its JSON over HTTP; what is shown comes from ``query``."""

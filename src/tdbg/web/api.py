@@ -1,4 +1,4 @@
-"""Requests of the page in, JSON and column pages out: a WSGI application that also runs under a prefix.
+"""Answers the page's requests with JSON and column pages: a WSGI application that also runs under a prefix.
 
 Who may ask is not its business: ``guard.py`` stands before it, or TensorBoard does.
 """
@@ -38,7 +38,7 @@ class Link(NamedTuple):
 
 
 class Api:
-    """``prefix`` is what stands before ``/api`` in the paths that it is asked for."""
+    """Answers requests. ``prefix`` is what stands before ``/api`` in the paths that it is asked for."""
 
     def __init__(self, traces: Traces, prefix: str = "", link: Link | None = None) -> None:
         self.traces, self._prefix = traces, prefix
@@ -59,7 +59,7 @@ class Api:
         return self.answer(request)(environ, start_response)
 
     def answer(self, request: Request) -> Response:
-        """Never raises: whatever goes wrong is one sentence in JSON. How long it took is said in a header."""
+        """Never raises: whatever goes wrong is one sentence in JSON. A header says how long it took."""
         began = time.perf_counter()
         answer = self._answered(request)
         answer.headers["Server-Timing"] = f"tdbg;dur={1000 * (time.perf_counter() - began):.1f}"
@@ -156,7 +156,7 @@ def _pattern(path: str) -> re.Pattern[str]:
 
 
 def _sentence_and_next(text: str) -> tuple[str, str]:
-    """``there is no such step; there are 0 to 9``: what is wrong, and what to do."""
+    """Splits ``there is no such step; there are 0 to 9`` into what is wrong, and what to do."""
     sentence, _, following = text.partition("; ")
     return sentence, following
 

@@ -1,7 +1,7 @@
-"""``python -m tdbg.web.beside_run TRACE``: the page of a trace that a program is writing, until standard input ends.
+"""``python -m tdbg.web.beside_run TRACE`` serves the page of a trace that a program is writing.
 
-``tdbg run --web`` starts it and holds its standard input, which ends with the program, however that ends. It is
-nobody's child, so that a program that waits for its children does not meet this one.
+``tdbg run --web`` starts it and holds its standard input, which ends with the program, however that ends; then the
+server ends too. It is nobody's child, so that a program that waits for its children does not meet this one.
 """
 
 from __future__ import annotations

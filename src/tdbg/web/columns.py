@@ -1,4 +1,4 @@
-"""A table in, one binary page out that a browser reads without parsing a number.
+"""Packs a table into one binary page that a browser reads without parsing a number.
 
 A page is: the length of the header (four bytes, little-endian), the header as JSON, filled up with blanks so that what
 follows begins at a multiple of eight bytes, and the columns one behind the other, each at a multiple of eight. The
@@ -23,7 +23,7 @@ _TYPES = {"f8": "f64", "f4": "f32", "i4": "i32", "i2": "i16", "u2": "u16", "u1":
 
 
 def column_page(table: pa.Table, header: Mapping[str, Any]) -> Answer:
-    """``header``: ``total``, and whatever else the page wants to know."""
+    """Packs a table. ``header`` has ``total``, and whatever else the page wants to know."""
     described, strings, parts = [], {}, []
     offset = 0
     for name in table.column_names:

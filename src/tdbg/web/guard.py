@@ -1,4 +1,4 @@
-"""Requests in; only those with the right Host and the right token come through, and every answer has strict headers.
+"""Lets only requests with the right Host and the right token through, and gives every answer strict headers.
 
 The token is in the address that ``tdbg serve`` prints. It becomes a cookie that no script and no other site can use, so
 that it vanishes from the address bar.
@@ -20,7 +20,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from werkzeug.wrappers import Request, Response
 
 from tdbg.web.api import failure
-from tdbg.web.pages import error_page
+from tdbg.web.static_files import error_page
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
@@ -43,8 +43,9 @@ _EVERYWHERE = ("0.0.0.0", "::", "")
 
 
 class Guard:
-    """``host`` and ``port`` are what the server listens on; ``framed``: the page may be shown inside another;
-    ``allowed``: further names by which it may be asked, ``NAME`` with any port or ``NAME:PORT``."""
+    """Stands before an application. ``host`` and ``port`` are what the server listens on; ``framed``: the page may be
+    shown inside another; ``allowed``: further names by which it may be asked, ``NAME`` with any port or
+    ``NAME:PORT``."""
 
     def __init__(
         self,
@@ -103,7 +104,8 @@ class Guard:
         return hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
 
     def _is_host(self, given: str) -> bool:
-        """A name that another site's DNS could point here is refused; a bare address cannot be such a name."""
+        """Whether a host may be asked for. A name that another site's DNS could point here is refused; a bare address
+        cannot be such a name."""
         name, colon, port = given.rpartition(":")
         if not colon or not port.isdecimal():
             name, port = given, "80"
@@ -118,7 +120,7 @@ class Guard:
 
 
 def adding(headers: Mapping[str, str], start_response: StartResponse) -> StartResponse:
-    """Answers get these headers, where they do not have them already."""
+    """Gives answers these headers, where they do not have them already."""
 
     def start(status: str, given: list[tuple[str, str]], *rest: Any) -> Any:
         named = {name.lower() for name, _ in given}
@@ -130,7 +132,7 @@ def adding(headers: Mapping[str, str], start_response: StartResponse) -> StartRe
 
 
 def below(environ: WSGIEnvironment, prefix: str) -> WSGIEnvironment:
-    """The same request for an application that lies below this path."""
+    """Makes a request one for an application that lies below this path."""
     path = environ.get("PATH_INFO", "").removeprefix(prefix)
     return {**environ, "SCRIPT_NAME": environ.get("SCRIPT_NAME", "") + prefix, "PATH_INFO": path or "/"}
 

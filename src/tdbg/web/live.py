@@ -1,4 +1,4 @@
-"""Traces in; server-sent events out, while their programs write: a trace came, grew, held new bad values, ended."""
+"""Sends events while programs write their traces: a trace came, grew, held new bad values, ended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ State = dict[str, dict[str, Any]]
 
 
 class Listeners:
-    """How many listen at once: each has a thread."""
+    """Counts how many listen at once: each has a thread."""
 
     def __init__(self) -> None:
         self._free = threading.Semaphore(_MOST_LISTENERS)
@@ -40,7 +40,7 @@ class Listeners:
 
 
 def changes(traces: Traces, pause: Callable[[float], None]) -> Iterator[bytes]:
-    """For ever. The first event says how things are."""
+    """Gives events for ever; the first one says how things are."""
     known = state_of(traces)
     yield _event("traces", {"traces": list(known.values())})
     said = time.monotonic()
@@ -61,7 +61,7 @@ def changes(traces: Traces, pause: Callable[[float], None]) -> Iterator[bytes]:
 
 
 def _listed(state: State) -> set[tuple[str, bool]]:
-    """A trace that is starting becomes one that can be read."""
+    """Tells which traces are listed, and which are still starting: those become readable later."""
     return {(name, one["is_starting"]) for name, one in state.items()}
 
 

@@ -1,4 +1,4 @@
-"""The process of a server in; the same with allocators that keep little of what is no longer needed, out."""
+"""Makes the process of a server keep little memory that it no longer needs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ _ARENAS = -8  # M_ARENA_MAX of glibc's mallopt
 
 
 def keep_little() -> None:
-    """For a process of tdbg's own. Both Arrow's usual allocator and that of the C library keep memory for each thread
-    that ever used some, and a server has a thread for each connection."""
+    """Chooses allocators that give memory back. To be called only in a process of tdbg's own. Both Arrow's usual
+    allocator and that of the C library keep memory for each thread that ever used some, and a server has a thread for
+    each connection."""
     import pyarrow as pa
 
     if "jemalloc" in pa.supported_memory_backends():

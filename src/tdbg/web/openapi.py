@@ -1,4 +1,4 @@
-"""The routes in, their OpenAPI description out."""
+"""Describes the routes as OpenAPI does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a route is: its path, its parameters with their limits, the shape of its answer, the function that makes it."""
+"""Defines what a route is: its path, its parameters with their limits, the shape of its answer, and what makes it."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Anything that is not JSON. ``body`` may be parts, sent as they come."""
+    """An answer that is not JSON. ``body`` may be parts, sent as they come."""
 
     body: bytes | Iterable[bytes]
     kind: str
@@ -110,13 +110,14 @@ class Asked:
         return self.values[name]
 
     def process(self) -> int:
-        """The process that is asked about: the one named, else that with the first bad value."""
+        """Gives the process that is asked about: the one named, else that with the first bad value."""
         return self.trace.process(self.values.get("process"))
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """``{trace}`` in the path is the id of a trace. ``answer`` is a JSON schema, unless ``kind`` is another format."""
+    """One address of the API. ``{trace}`` in the path is the id of a trace. ``answer`` is a JSON schema, unless
+    ``kind`` is another format."""
 
     path: str
     summary: str
@@ -142,7 +143,7 @@ def whole(meaning: str = "") -> Schema:
 
 
 def number(meaning: str = "") -> Schema:
-    """NaN and infinities are written as texts: JSON has no numbers for them."""
+    """Describes a number. NaN and infinities are written as texts: JSON has no numbers for them."""
     found = {"anyOf": [{"type": "number"}, {"enum": ["NaN", "Infinity", "-Infinity"]}]}
     return found | {"description": meaning} if meaning else found
 
@@ -160,7 +161,7 @@ def listing(of: Schema) -> Schema:
 
 
 def record(**fields: Schema) -> Schema:
-    """All fields are always there; others may be."""
+    """Describes an object. All of these fields are always there; others may be."""
     return {"type": "object", "required": list(fields), "properties": fields}
 
 

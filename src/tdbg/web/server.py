@@ -1,4 +1,4 @@
-"""Traces and an address in; a server that answers until it is told to stop, and its URL, out."""
+"""Listens at an address and serves traces until it is told to stop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from tdbg.errors import TdbgError
 from tdbg.web.api import Api, Link
 from tdbg.web.guard import Guard
-from tdbg.web.pages import Page
+from tdbg.web.static_files import Page
 from tdbg.web.tokens import forget, new_token, token_of
 from tdbg.web.traces import Traces
 
@@ -26,7 +26,7 @@ _MOST_TRIED = 50  # ports
 
 
 class _Handler(WSGIRequestHandler):
-    """Says nothing of each request; keeps connections, for a page asks often."""
+    """Handles a connection. Says nothing of each request, and keeps connections, for a page asks often."""
 
     protocol_version = "HTTP/1.1"
     timeout = 60  # of a connection on which nothing comes
@@ -45,7 +45,7 @@ class _Handler(WSGIRequestHandler):
 class Server:
     """Listens as soon as it is made. ``port`` None: the first free one from DEFAULT_PORT on. ``framed``: the page may
     be shown inside another, at ``frame_url``. ``allowed``: see Guard. Without ``framed`` a server has the token of the
-    last one at its port: pages that are still open go on."""
+    last one at its port, so pages that are still open go on."""
 
     def __init__(
         self,
@@ -78,14 +78,14 @@ class Server:
         return f"http://{shown}:{self.port}"
 
     def serve(self) -> None:
-        """Until ``stop`` is called from another thread, or Ctrl-C."""
+        """Serves until ``stop`` is called from another thread, or Ctrl-C."""
         self._server.serve_forever(poll_interval=0.2)
 
     def stop(self) -> None:
         self._server.shutdown()
 
     def stop_and_wait(self, seconds: float = 5.0) -> None:
-        """For a program that ends while its server is on a thread: until no answer is being made any more. Python
+        """Waits until no answer is being made any more, for a program that ends while its server is on a thread: Python
         cannot end a thread that is inside DuckDB."""
         self.stop()
         self._busy.wait(seconds)
@@ -95,14 +95,14 @@ class Server:
 
 
 def open_browser(url: str) -> None:
-    """On a thread: some browsers answer only when they are closed."""
+    """Opens the page on a thread: some browsers answer only when they are closed."""
     import webbrowser
 
     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
 class _Busy:
-    """Knows how many answers are being made."""
+    """Counts how many answers are being made."""
 
     def __init__(self, application: WSGIApplication) -> None:
         self._application = application
@@ -145,7 +145,8 @@ def _listen(host: str, port: int) -> BaseWSGIServer:
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """make_server ends the program when a port is taken; so it gets a socket that has one already."""
+    """Binds a socket to a port. make_server ends the program when a port is taken, so it gets a socket that has one
+    already."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
     try:

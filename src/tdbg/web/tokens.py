@@ -1,4 +1,4 @@
-"""A port in; the token of a server of this user there out: that of the last one, so that its pages go on, or a new one.
+"""Finds the token of a server: that of the user's last one at the same port, so that its pages go on, or a new one.
 
 Tokens lie in a file that only the user can read, in the folder of tdbg's state. One that another user may have heard is
 not used again: while another program has the port, a browser that still shows the page sends its cookie there.
@@ -30,7 +30,7 @@ def new_token() -> str:
 
 
 def token_of(host: str, port: int) -> str:
-    """For a server that has this port now. Where nothing can be kept it is a new one."""
+    """Gives the token of a server that has this port now. Where nothing can be kept it is a new one."""
     with _opened() as known:
         kept = known.get(f"{host}:{port}")
         token = kept["token"] if kept else new_token()
@@ -39,7 +39,7 @@ def token_of(host: str, port: int) -> str:
 
 
 def forget(host: str, port: int) -> None:
-    """The port is taken: by a server of this user, whose token it stays, or by a stranger, who may have heard it."""
+    """Forgets the token of a port that is taken, unless a server of this user has it: a stranger may have heard it."""
     with _opened() as known:
         kept = known.get(f"{host}:{port}")
         if kept and not _is_own(kept["pid"]):
@@ -48,7 +48,7 @@ def forget(host: str, port: int) -> None:
 
 @contextlib.contextmanager
 def _opened() -> Iterator[dict[str, Any]]:
-    """What is kept, while nobody else writes it; it is written back."""
+    """Gives what is kept, while nobody else writes it, and writes it back."""
     known: dict[str, Any] = {}
     try:
         import fcntl
@@ -68,7 +68,7 @@ def _opened() -> Iterator[dict[str, Any]]:
 
 
 def _open(folder: Path) -> Any:
-    """OSError unless it is a plain file of this user that nobody else can read."""
+    """Opens the file; OSError unless it is a plain file of this user that nobody else can read."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(folder / _FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     found = os.fstat(descriptor)

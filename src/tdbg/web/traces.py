@@ -1,7 +1,7 @@
-"""Paths of traces and of folders that hold some in; the traces that are served, by their short names, out.
+"""Keeps the traces that are served, by their short names, and finds new ones in folders.
 
 A trace is opened when it is first asked for, and looked at again while its program writes. Quick questions share one
-reader and a lock; a slow one has a reader of its own, so that it holds nobody up, and its answer is kept until the
+reader and a lock. A slow one has a reader of its own, so that it holds nobody up, and its answer is kept until the
 trace has grown.
 """
 
@@ -49,11 +49,11 @@ class _Kept:
 
 
 class StartingError(TdbgError):
-    """Nothing was recorded yet, but something is about to be."""
+    """Raised when nothing was recorded yet, but something is about to be."""
 
 
 class ServedTrace:
-    """``lock`` is held while its scenes are used."""
+    """One trace that is served. ``lock`` is held while its scenes are used."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.id, self.path = name, path
@@ -80,7 +80,7 @@ class ServedTrace:
     # ---- quick questions
 
     def open(self) -> Trace:
-        """TdbgError when it cannot be read; asked again, it is tried again."""
+        """Opens the trace; TdbgError when it cannot be read. Asked again, it tries again."""
         with self.lock:
             if self._trace is None:
                 if self._is_gone and not self.path.exists():
@@ -96,7 +96,7 @@ class ServedTrace:
             return self._trace is None and not self._is_gone and _is_starting(self.path)
 
     def process(self, asked: int | None) -> int:
-        """The one that is asked for, else that with the first bad value."""
+        """Gives the process that is asked for, else that with the first bad value."""
         with self.lock:
             trace = self.open()
             if asked is not None and asked >= len(trace.processes):
@@ -110,30 +110,30 @@ class ServedTrace:
             return self._first_process[1]
 
     def scene(self, process: int) -> TraceScene:
-        """All moments together. Only while the lock is held."""
+        """Gives the scene of all moments together. To be called only while the lock is held."""
         if process not in self._scenes:
             self._scenes[process] = TraceScene(self.open(), process)
             self._scenes[process].go(None)
         return self._scenes[process]
 
     def listings(self, process: int) -> TensorListings:
-        """Only while the lock is held."""
+        """To be called only while the lock is held."""
         if process not in self._listings:
             self._listings[process] = TensorListings(self.scene(process).read)
         return self._listings[process]
 
     def harmless(self, process: int) -> frozenset[int]:
-        """Ops whose bad values did no harm; none before somebody asked for the verdict."""
+        """Gives the ops whose bad values did no harm; none before somebody asked for the verdict."""
         said: Verdict | None = self.peek("verdict")
         return said.harmless.get(process, frozenset()) if said is not None else frozenset()
 
     def harm_begins(self, process: int) -> int:
-        """The first event that led to harm; -1 when there is none, or nobody asked for the verdict yet."""
+        """Gives the first event that led to harm; -1 when there is none, or nobody asked for the verdict yet."""
         said: Verdict | None = self.peek("verdict")
         return said.harm_begins.get(process, -1) if said is not None else -1
 
     def executions(self, process: int) -> Executions:
-        """Only while the lock is held."""
+        """To be called only while the lock is held."""
         harmless, begins = self.harmless(process), self.harm_begins(process)
         known = self._executions.get(process)
         if known is None or (known.harmless, known.harm_begins) != (harmless, begins):
@@ -141,28 +141,28 @@ class ServedTrace:
         return known
 
     def healths(self, process: int) -> Healths:
-        """Only while the lock is held."""
+        """To be called only while the lock is held."""
         harmless = self.harmless(process)
         if process not in self._healths or self._healths[process].harmless != harmless:
             self._healths[process] = Healths(self.scene(process).read, harmless)
         return self._healths[process]
 
     def scopes(self, process: int) -> Scopes:
-        """Only while the lock is held."""
+        """To be called only while the lock is held."""
         healths = self.healths(process)
         if process not in self._scopes or self._scopes[process].healths is not healths:
             self._scopes[process] = Scopes(self.scene(process).read, healths)
         return self._scopes[process]
 
     def groups(self, process: int) -> Groups:
-        """Only while the lock is held."""
+        """To be called only while the lock is held."""
         healths = self.healths(process)
         if process not in self._groups or self._groups[process].healths is not healths:
             self._groups[process] = Groups(self.scene(process).read, self.listings(process), healths)
         return self._groups[process]
 
     def timeline(self, process: int) -> Timeline:
-        """Only while the lock is held."""
+        """To be called only while the lock is held."""
         harmless, begins = self.harmless(process), self.harm_begins(process)
         known = self._timelines.get(process)
         if known is None or (known.harmless, known.harm_begins) != (harmless, begins):
@@ -219,7 +219,7 @@ class ServedTrace:
         self._state, self._may_grow = None, True
 
     def counted(self) -> dict[str, Any]:
-        """How much there is, as it was when somebody last looked."""
+        """Counts rows and bad ones, as it was when somebody last looked."""
         with self.lock:
             known = self._counted.get(self.version)
             if known is None:
@@ -233,12 +233,12 @@ class ServedTrace:
     # ---- slow questions
 
     def apart(self) -> Trace:
-        """A reader of its own."""
+        """Opens a reader of the asker's own."""
         return self.open().another()
 
     @contextmanager
     def rows_apart(self) -> Iterator[tuple[Trace, Rows]]:
-        """The same with its queries, kept for those who ask again and again, one after the other."""
+        """Lends one more reader with its queries, kept for those who ask again and again, one after the other."""
         trace, rows, lock = self.kept("rows", self._open_rows)
         with lock:
             yield trace, rows
@@ -248,8 +248,8 @@ class ServedTrace:
         return trace, Rows(trace), threading.Lock()
 
     def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What ``make`` gives, made once for each state of the trace; while it grows fast, less often. Not while the
-        lock is held: who makes something may wait for it."""
+        """Gives what ``make`` gives, made once for each state of the trace; while it grows fast, less often. Not to be
+        called while the lock is held: who makes something may wait for it."""
         with self.lock:
             making = self._making.setdefault(key, threading.Lock())
         with making:
@@ -268,7 +268,7 @@ class ServedTrace:
             return value
 
     def peek(self, key: Any) -> Any:
-        """What is kept, however old; None when nothing is."""
+        """Gives what is kept, however old; None when nothing is."""
         known = self._kept.get(key)
         return known.value if known is not None else None
 
@@ -277,7 +277,8 @@ class ServedTrace:
 
 
 class Traces:
-    """All that are served. Those of a folder, and those that ``search`` finds, are looked for again and again."""
+    """All traces that are served. Those of a folder, and those that ``search`` finds, are looked for again and
+    again."""
 
     def __init__(
         self,
@@ -295,12 +296,12 @@ class Traces:
         self.look()
 
     def add(self, path: Path) -> ServedTrace:
-        """One more, or the same again."""
+        """Serves one more; one that is served already stays as it is."""
         with self._lock:
             return self._add(path)
 
     def look(self) -> None:
-        """For traces that have come or gone."""
+        """Looks for traces that have come or gone."""
         with self._lock:
             found = [path for folder in self._folders for path in _traces_in(folder)]
             found += self._search()
@@ -350,7 +351,7 @@ def _age(path: Path) -> tuple[float, str]:
 
 
 def _is_starting(path: Path) -> bool:
-    """Whether it is not there yet, or was made just now and no process has written to it."""
+    """Whether the trace is not there yet, or was made just now and no process has written to it."""
     try:
         if not path.is_dir():
             return not path.exists()
@@ -365,7 +366,7 @@ def _is_starting(path: Path) -> bool:
 
 
 def reason(trace: ServedTrace) -> str:
-    """Why a trace cannot be read; "" when it can, or when it is about to be written."""
+    """Says why a trace cannot be read; "" when it can, or when it is about to be written."""
     try:
         trace.open()
     except StartingError:

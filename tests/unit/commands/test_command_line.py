@@ -118,7 +118,11 @@ def test_importing_the_command_line_is_light(tmp_path: Path) -> None:
     names = {"numpy", "pyarrow", "duckdb", "rich", "tensorflow"}
     code = f"import sys, tdbg.__main__ as m; m.main(['--help']); print({names!r} & set(sys.modules))"
     ran = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": SOURCE}, capture_output=True, text=True
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": SOURCE},
+        capture_output=True,
+        text=True,
+        timeout=240,
     )
     assert ran.stdout.splitlines()[-1] == "set()"
 

@@ -11,8 +11,8 @@ from command_traces import make_trace
 
 from tdbg.__main__ import main
 from tdbg.commands.why import next_command
-from tdbg.query.verdict.verdict import text as verdict_text
-from tdbg.query.verdict.verdict import verdict
+from tdbg.query.verdict import text as verdict_text
+from tdbg.query.verdict import verdict
 
 
 class Said:

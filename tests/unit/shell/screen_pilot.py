@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from tdbg.shell.engine import Engine
 from tdbg.shell.result import Array, Result, Span, Table, text
 from tdbg.shell.result import Column as TableColumn
-from tdbg.shell.screen.desk import Desk
+from tdbg.shell.screen.jobs import Jobs
 from tdbg.shell.screen.keys import DebuggerScreen
 from tdbg.shell.screen.prompt import Prompt
 
@@ -74,11 +74,11 @@ def drive(
     size: tuple[int, int] = (100, 30),
     first: str = "lt",
     engine: Engine | None = None,
-    desk: Desk | None = None,
+    jobs: Jobs | None = None,
     pause: Any = None,
 ) -> DebuggerScreen:
     """Starts the screen, lets ``play`` do something with it, and ends it."""
-    app = DebuggerScreen(desk or Desk(engine or TriedEngine()), pause, first)
+    app = DebuggerScreen(jobs or Jobs(engine or TriedEngine()), pause, first)
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:

@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from tdbg.errors import TdbgError
 from tdbg.shell.array_layout import MOST_WHOLE, layout
-from tdbg.shell.part import Part
 from tdbg.shell.result import Array, plain
+from tdbg.shell.tensor_part import TensorPart
 
 NUMBER = re.compile(r"[+-]?(?:nan|inf|\d+\.?\d*(?:e[+-]\d+)?)")
 LARGE = np.broadcast_to(np.arange(1000, dtype=np.float32), (80_000, 1000))  # 80 million elements
@@ -93,7 +93,7 @@ def test_a_negative_index_counts_from_the_end_and_others_are_refused():
 
 
 def test_places_are_those_of_the_whole_tensor():
-    part = Part.of((1000, 40), (slice(500, 600), slice(7, 27)))
+    part = TensorPart.of((1000, 40), (slice(500, 600), slice(7, 27)))
     block = layout(Array("x", np.arange(2000).reshape(100, 20), shows_all=True, part=part), 250)
     assert plain(block.lines(3, 4)[0]).startswith("[503, 7:27]")
     assert block.line_of((503, 8)) == 3
@@ -110,12 +110,12 @@ def test_places_are_those_of_the_whole_tensor():
     ],
 )
 def test_a_part_is_written_in_the_numbers_of_the_whole_tensor(index, label):
-    assert Part.of((100, 500), index).label() == label
+    assert TensorPart.of((100, 500), index).label() == label
 
 
 def test_the_labels_of_a_slice_with_steps_are_those_of_its_rows():
     values = np.arange(50_000).reshape(100, 500)
-    part = Part.of(values.shape, (slice(20, 70), slice(None, None, 2)))
+    part = TensorPart.of(values.shape, (slice(20, 70), slice(None, None, 2)))
     first, *_, last = (plain(line) for line in layout(Array("x", values[20:70, ::2], part=part), 80).lines(0, 100))
     assert first.startswith("[20, ::2] [[10000, 10002") and last.startswith("[69, ::2]  [34500")
 

@@ -14,7 +14,7 @@ from typed import engine
 from tdbg.capture.control import Action, Kind, Pause, prompt
 from tdbg.errors import TdbgError
 from tdbg.shell.engine import Engine
-from tdbg.shell.lines import LineMode
+from tdbg.shell.line_mode import LineMode
 from tdbg.shell.prompts import LinePrompt, can_show_screen
 from tdbg.shell.result import Result, text
 

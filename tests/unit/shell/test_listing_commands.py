@@ -6,9 +6,9 @@ from typed import engine, links, printed, said
 
 from tdbg.capture.control import Action
 from tdbg.shell.commands import all_commands
-from tdbg.shell.data import as_data
 from tdbg.shell.engine import Engine
 from tdbg.shell.result import Result
+from tdbg.shell.result_data import as_data
 from tdbg.shell.settings import SETTINGS, Settings
 
 

@@ -7,7 +7,8 @@ from screen_pilot import TriedEngine, drive, looks_like, typed
 from small_scene import SmallScene
 
 from tdbg.capture.control import Pause
-from tdbg.shell.screen.desk import Desk
+from tdbg.shell.screen.jobs import Jobs
+from tdbg.shell.screen.keys import DebuggerScreen
 
 SIZES = {"100x30": (100, 30), "60x15": (60, 15)}
 
@@ -48,12 +49,31 @@ def test_a_held_program(size):
 
 
 def test_what_was_begun_before_the_screen_had_its_size():
-    desk = Desk(TriedEngine())
-    desk.room.width = 40
-    desk.ahead = desk.worker.submit(partial(desk.perform, "lt"))
-    desk.ahead.result(60)
+    jobs = Jobs(TriedEngine())
+    jobs.room.width = 40
+    jobs.ahead = jobs.worker.submit(partial(jobs.perform, "lt"))
+    jobs.ahead.result(60)
 
     async def play(app, pilot):
         looks_like(app, "list-100x30")
 
-    drive(play, desk=desk)
+    drive(play, jobs=jobs)
+
+
+def test_a_line_that_is_typed_before_the_first_screen_is_made_comes_after_it(monkeypatch):
+    begin = DebuggerScreen._begin
+
+    def begin_late(app):
+        app.type_line("version")
+        app.call_after_refresh(begin, app)
+
+    monkeypatch.setattr(DebuggerScreen, "_begin", begin_late)
+    engine = TriedEngine()
+    jobs = Jobs(engine)
+    jobs.begin_ahead(None, "lt")
+
+    async def play(app, pilot):
+        assert engine.done == ["lt", "version"]
+        assert app.shown.line == "version"
+
+    drive(play, jobs=jobs)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tdbg.shell.part import Part
 from tdbg.shell.result import Array, Result, plain, text
 from tdbg.shell.screen.tensor_view import beside, has_numbers, view_of
+from tdbg.shell.tensor_part import TensorPart
 
 
 def view(shape=(2, 3, 4, 5), **more):
@@ -20,7 +20,7 @@ def test_pages_go_round():
     last = one.turned(-2)
     assert (last.slice, last.page, last.shown.values.shape) == ("[1, 2, :, :]", 5, (1, 1, 4, 5))
     assert last.turned(1).slice == "[:, :, :, :]"
-    moved = view((2, 2, 2), part=Part.of((40, 40, 40), (slice(10, 12), slice(20, 22), slice(30, 32))))
+    moved = view((2, 2, 2), part=TensorPart.of((40, 40, 40), (slice(10, 12), slice(20, 22), slice(30, 32))))
     assert (moved.slice, moved.turned(2).slice) == ("[10:12, 20:22, 30:32]", "[11, 20:22, 30:32]")
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tdbg.shell.colours import CODES, written
-from tdbg.shell.data import as_data, rows_of
 from tdbg.shell.layout import Layout
 from tdbg.shell.result import STYLES, Column, Mapped, Plot, Result, Span, Table, error, plain, text
+from tdbg.shell.result_data import as_data, rows_of
 from tdbg.shell.text_layout import wrap
 from tdbg.strict_json import to_json
 

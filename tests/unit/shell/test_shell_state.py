@@ -2,7 +2,7 @@
 
 import json
 
-from tdbg.shell.history import History
+from tdbg.shell.line_history import LineHistory
 from tdbg.shell.settings import Settings, state_folder
 
 
@@ -28,7 +28,7 @@ def test_a_bad_file_gives_one_warning_and_the_usual_settings(tmp_path):
 def test_the_state_folder_can_be_named(tmp_path, monkeypatch):
     monkeypatch.setenv("TDBG_STATE", str(tmp_path / "state"))
     assert state_folder() == tmp_path / "state"
-    History.of_user().add("lt")
+    LineHistory.of_user().add("lt")
     assert (tmp_path / "state" / "history").read_text() == "lt\n"
     monkeypatch.delenv("TDBG_STATE")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
@@ -37,21 +37,21 @@ def test_the_state_folder_can_be_named(tmp_path, monkeypatch):
 
 def test_history_goes_on_and_is_searched_by_prefix(tmp_path):
     path = tmp_path / "history"
-    first = History(path)
+    first = LineHistory(path)
     for line in ("lt", "lt", "pt x:0", "", "ni x", "pt y:0", "pt x:0"):
         first.add(line)
-    again = History(path)
+    again = LineHistory(path)
     assert again.lines == ["lt", "pt x:0", "ni x", "pt y:0", "pt x:0"]
     assert again.with_prefix("pt") == ["pt x:0", "pt y:0"]
     for number in range(3000):
         again.add(f"ni node_{number}")
-    assert len(again.lines) == len(History(path).lines) == 1000
-    assert History(path).lines[-1] == "ni node_2999"
+    assert len(again.lines) == len(LineHistory(path).lines) == 1000
+    assert LineHistory(path).lines[-1] == "ni node_2999"
 
 
 def test_a_history_that_cannot_be_kept_disturbs_nobody(tmp_path):
     (tmp_path / "file").write_text("")
-    history = History(tmp_path / "file" / "history")
+    history = LineHistory(tmp_path / "file" / "history")
     history.add("lt")
     history.add("ri")
     assert history.lines == ["lt", "ri"]

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tdbg.errors import TdbgError
-from tdbg.shell.part import Part
 from tdbg.shell.tensor_name import TensorName, parse_index, take
+from tdbg.shell.tensor_part import TensorPart
 
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
@@ -59,7 +59,7 @@ def test_slices_are_those_of_numpy(parts):
     found = take(values, index, "x")
     assert np.array_equal(found, values[tuple(parts)])
     assert found.base is not None
-    part = Part.of(values.shape, index)
+    part = TensorPart.of(values.shape, index)
     for flat in found.reshape(-1)[[0, -1]] if found.size else ():
         whole = [int(one) for one in np.unravel_index(int(flat), values.shape)]
         place = part.place(whole)

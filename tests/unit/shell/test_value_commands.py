@@ -6,10 +6,10 @@ from small_scene import FILE, PROBABILITIES, SmallScene
 
 from tdbg.errors import TdbgError
 from tdbg.scene import Seen
-from tdbg.shell.data import as_data
 from tdbg.shell.engine import Engine
 from tdbg.shell.layout import Layout
 from tdbg.shell.result import Array
+from tdbg.shell.result_data import as_data
 
 
 class LargeScene(SmallScene):

@@ -191,7 +191,7 @@ def test_a_reader_keeps_up_with_a_writer_that_seals(tmp_path: Path) -> None:
             trace = StoredTrace.open(tmp_path / "run.tdbg")
             cursor, seen, whole = None, [], []
             while len(seen) < 5000:
-                child.stdout.readline()
+                assert child.stdout.readline(), "the writer has ended"
                 cursor, new = trace.tail(cursor)
                 seen += [seq for part in new.get("tensors", []) for seq in part["seq"].to_pylist()]
                 whole = trace.table("tensors", ["seq"])["seq"].to_pylist()
@@ -231,7 +231,7 @@ print(before, before + waiting)
 def test_a_full_disk_raises_and_the_trace_stays_readable(tmp_path: Path) -> None:
     # The limit on a file's size fails as a full disk does: part of a frame is written, then OSError.
     command = [sys.executable, "-c", DISK_FULL, str(tmp_path / "run.tdbg"), "10000000", "50000"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240)
     before, after = map(int, done.stdout.split())
     trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert 0 < before < after

@@ -296,7 +296,7 @@ def test_only_queries_pass(tmp_path: Path) -> None:
 
 def test_importing_the_package_loads_no_arrow() -> None:
     code = f"import sys; sys.path.insert(0, {SOURCE!r}); import tdbg.store; assert 'pyarrow' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=240)
 
 
 def test_reading_needs_neither_duckdb_nor_compute(tmp_path: Path) -> None:
@@ -309,7 +309,7 @@ trace = StoredTrace.open(sys.argv[1])
 assert trace.row_count("tensors") == 480 and trace.first_bad()["seq"] == 7 and len(trace.rollup("steps"))
 assert not {{"duckdb", "pyarrow.compute", "pyarrow.dataset", "pyarrow.acero"}} & sys.modules.keys(), "slow imports"
 """
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "run.tdbg")], check=True)
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "run.tdbg")], check=True, timeout=240)
 
 
 def test_the_size_is_that_of_all_files(tmp_path: Path) -> None:

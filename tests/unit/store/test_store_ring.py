@@ -46,7 +46,7 @@ def run(folder: Path, rows: int = 1000, implementation: str = "0", then: str = "
     path = folder / "run.tdbg"
     code = PROGRAM.format(capacity=CAPACITY, rows=rows, then=ending)
     environment = os.environ | {"PYTHONPATH": SOURCE, "TDBG_NATIVE": implementation, "TDBG_STRICT": "1"}
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code, path], env=environment, check=False)
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code, path], env=environment, check=False, timeout=240)
     assert done.returncode == (0 if then == "end" else -signal.SIGKILL)
     return StoredTrace.open(path)
 

@@ -111,6 +111,8 @@ _ADVICE = {
     "frozen": "trainable=False",
     "without_last_axis": "tf.squeeze(prediction, -1)",
 }
+# In alerts.
+_ALERTS = {"one_signature": "give tf.function an input_signature, or reduce_retracing=True"}
 # In the verdict.
 _VERDICT = {
     "rewrites_of_the_compiler": "Grappler's or XLA's rewrites",
@@ -173,7 +175,8 @@ DIALECT = Dialect(
     stand_ins=_STAND_INS,
     stand_ins_have=_STAND_INS_HAVE,
     axis_names=("axis", "reduction_indices", "dim"),
-    words={"variable": "variable", "layer": "layer", **_ADVICE, **_FIXES, **_VERDICT},
+    words={"variable": "variable", "layer": "layer", **_ADVICE, **_FIXES, **_VERDICT, **_ALERTS},
+    own_scopes=("Initializer",),
     repeatable=_REPEATABLE,
     signs=_SIGNS,
     scope_of=_scope_of,

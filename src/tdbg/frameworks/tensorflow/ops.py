@@ -266,6 +266,8 @@ _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split
 _FUNCTION = re.compile(r"__(?:inference|forward|backward)_(?:(.*?)_\d+$)?")
 _STAGE = re.compile(r"Dataset(V\d+)?$")
 _ADAPTIVE = re.compile(r"(Resource)?(Sparse)?Apply(Adam|AdaMax|RMSProp|CenteredRMSProp|Adagrad|Adadelta|Ftrl)")
+# The runtime computes several ops as one: _FusedMatMul, _MklNativeFusedMatMul.
+_RUNTIME = re.compile(r"^_(?:Mkl)?(?:Native)?(?:Fused)?(?=[A-Z])")
 _OPTIMIZERS = ("ResourceApply", "ResourceSparseApply", "Apply", "SparseApply")  # the last two write references
 # They run functions, but what goes in and comes out is not what those take and give.
 _OTHER_CALLS = frozenset(("MapDefun", "RemoteCall", "SymbolicGradient"))
@@ -356,6 +358,10 @@ def variable_of(name: str) -> str:
     return name.removesuffix("/resource")
 
 
+def written_type(op_type: str) -> str:
+    return _RUNTIME.sub("", op_type)
+
+
 def in_words(op_type: str) -> tuple[str, list[str], str]:
     """The columns ``kind``, ``roles`` and ``framework`` of table ``ops``."""
     return kind_of(op_type).value, roles_of(op_type).words, NAME
@@ -363,4 +369,9 @@ def in_words(op_type: str) -> tuple[str, list[str], str]:
 
 def types_with(role: Role) -> frozenset[str]:
     """The op types that have a role, but for those that are known by how their names begin."""
-    return frozenset(name for name in (*_KIND_OF, *MOVERS, *RISKY, *SAFE, *_OTHER_CALLS) if role in roles_of(name))
+    return frozenset(name for name in native_names() if role in roles_of(name))
+
+
+def native_names() -> frozenset[str]:
+    """All op types that this module names."""
+    return frozenset((*_KIND_OF, *MOVERS, *RISKY, *SAFE, *_OTHER_CALLS))

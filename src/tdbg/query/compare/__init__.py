@@ -1,1 +1,1 @@
-"""Two runs side by side: where they part."""
+"""Compares two runs and finds where they part."""

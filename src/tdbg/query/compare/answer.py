@@ -95,11 +95,11 @@ class Diff:
 
 
 def what_differs(first: Side, second: Side, difference: float, numbers_only: bool) -> str:
-    """Empty when only numbers differ."""
+    """Says in words what differs; "" when only numbers do."""
     if first.row.dtype != second.row.dtype and not numbers_only:
         return f"element types {first.row.label} and {second.row.label}"
     if first.dims != second.dims:
-        return f"shape {list(first.dims)} and {list(second.dims)}"
+        return f"shapes {list(first.dims)} and {list(second.dims)}"
     if first.row.is_bad != second.row.is_bad:
         return f"bad values in {'A' if first.row.is_bad else 'B'} only"
     if any(getattr(first.row, name) != getattr(second.row, name) for name in BAD_COUNTS):

@@ -1,4 +1,4 @@
-"""Two traces in; the first op and line out where they part by more than rounding explains, or that they do not.
+"""Finds the first op and line where two traces part by more than rounding explains.
 
 Rows are compared in the order of the first trace's events, step by step. Each op's values come after those that it
 read, so the first row that parts is where the parting began. Rounding is not the same everywhere: a difference is
@@ -25,28 +25,22 @@ from tdbg.query.trace.coverage import find_coverage
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Rows
 from tdbg.query.trace.trace import Trace
-from tdbg.vocabulary import Kind
+from tdbg.vocabulary import ADDITIONS, Kind
 
 _COLUMNS = ("seq", "step", "op", "slot", "execution", "iteration", "dtype", "shape", "elements", "flags", "value")
 _ROWS_AT_ONCE = 400_000
 _UNITS, _PER_SUM = 32.0, 4.0  # how many last places may differ: always, and for each square root of a summand
 _GROWTH = 100.0  # how much larger than all differences before it a difference may be
 _SIGN_SHARE = 0.01  # of the elements that may change their sign
-_GIVEN = (Kind.CONSTANT, Kind.ARGUMENT, Kind.READ)
-_ADDITIVE = (
-    Kind.SUBTRACT,
-    Kind.ADD,
-    Kind.ADD_N,
-    Kind.ADD_BIAS,
-    Kind.SUM,
-    Kind.MEAN,
-    Kind.SQUARED_DIFFERENCE,
-    Kind.BIAS_GRADIENT,
-)
+_GIVEN = frozenset((Kind.CONSTANT, Kind.ARGUMENT, Kind.READ))
+_SUMS = ADDITIONS | {
+    Kind.ADD_N, Kind.SUBTRACT, Kind.SQUARED_DIFFERENCE, Kind.SUM, Kind.MEAN, Kind.BIAS_GRADIENT,
+}  # fmt: skip
 
 
 def compare(first: Trace, second: Trace, exact: bool = False, numbers_only: bool = False) -> Diff:
-    """Process by process, in their order. With ``numbers_only``, other element types and ops are no parting."""
+    """Compares two traces process by process, in their order. With ``numbers_only``, other element types and ops do not
+    part the runs."""
     count = min(len(first.processes), len(second.processes))
     pairs = [_Pair(first, second, process, exact, numbers_only) for process in range(count)]
     notes = []
@@ -86,7 +80,7 @@ class _Rows(NamedTuple):
 
 
 class _Pair:
-    """One process of both traces."""
+    """Compares one process of both traces."""
 
     def __init__(self, first: Trace, second: Trace, process: int, exact: bool, numbers_only: bool) -> None:
         self._traces, self._process = (first, second), process
@@ -123,7 +117,7 @@ class _Pair:
     def search(self) -> None:
         for steps in self._portions():
             both, alone = self._together(steps)
-            if alone is None or self._numbers_only:
+            if alone is None or self._numbers_only or not self.alignment.is_same_framework:
                 self._compare(both)
             else:
                 before, side, seq = alone
@@ -134,7 +128,7 @@ class _Pair:
                 return
 
     def _portions(self) -> Iterator[list[int]]:
-        """Steps that both have, as many at once as fit."""
+        """Gives the steps that both have, as many at once as fit."""
         portion: list[int] = []
         size = 0
         for step in sorted(self._events[0].keys() & self._events[1].keys()):
@@ -159,8 +153,8 @@ class _Pair:
         return {name: column[is_shared] for name, column in rows.items()}
 
     def _without_pipelines(self, side: int, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """A dataset's functions run apart, ahead and in any order: their rows have no place in a step. What comes of
-        them is compared where the program takes it."""
+        """Leaves out what ran inside datasets: their functions run apart, ahead and in any order, so their rows have no
+        place in a step. What comes of them is compared where the program takes it."""
         apart = rows["execution"] < 0
         if not apart.any():
             return rows
@@ -171,8 +165,8 @@ class _Pair:
         return {name: column[~apart] for name, column in rows.items()}
 
     def _together(self, steps: list[int]) -> tuple[_Rows, tuple[int, int, int] | None]:
-        """The rows that both have; and of the first that only one side's program has, how many of these come before
-        it, which side, and its event."""
+        """Finds the rows that both have; and the first row that only one side's program has: how many of the common
+        rows come before it, which side, and its event."""
         first, second = self._read(0, steps), self._read(1, steps)
         pairs = self.alignment.pairs
         packed = pack(keys(first, {op: op for op in pairs}), keys(second, {b: a for a, b in pairs.items()}))
@@ -231,7 +225,7 @@ class _Pair:
         return (both.first["elements"] != both.second["elements"]) | (shapes[0] != shapes[1])
 
     def _other_values(self, both: _Rows) -> np.ndarray:
-        """Where both kept the whole tensor: its hash tells bits apart that no summary does."""
+        """Finds rows with other bits where both kept the whole tensor: its hash tells apart what no summary does."""
         kept = (both.first["value"] >= 0) & (both.second["value"] >= 0)
         differ = np.zeros(len(both), bool)
         for at in np.flatnonzero(kept).tolist():
@@ -240,7 +234,8 @@ class _Pair:
         return differ
 
     def _allowed(self, both: _Rows, difference: np.ndarray) -> np.ndarray:
-        """Of the difference relative to the largest element: last places, or what earlier differences can grow to."""
+        """How much the numbers may differ, relative to the largest element: some last places, or what earlier
+        differences can grow to."""
         epsilon = np.maximum(epsilons(both.first["dtype"]), epsilons(both.second["dtype"]))
         summands = look_up(self._summands, both.first["op"], 1.0)
         local = epsilon * (_UNITS + _PER_SUM * np.sqrt(summands))
@@ -251,7 +246,7 @@ class _Pair:
 
     @cached_property
     def _summands(self) -> dict[int, float]:
-        """How many numbers an op adds up for each element, as well as the sizes of its inputs tell."""
+        """Estimates how many numbers an op adds up for each element, by the sizes of its inputs."""
         sizes = {
             op: float(size)
             for op, size in self._rows[0].query(
@@ -285,8 +280,8 @@ class _Pair:
         return Parting(row.step, row.slot, row.is_input, f"only in {'AB'[side]}", 0.0, 0.0, *sides)
 
     def _is_cancellation(self, first: Side, second: Side, allowed: float) -> bool:
-        """A sum of large numbers that nearly cancel is no worse than its inputs' rounding."""
-        if first.op.kind not in _ADDITIVE or first.row.min is None or second.row.min is None:
+        """Whether large numbers nearly cancel in a sum, which is then no worse than the rounding of its inputs."""
+        if first.op.kind not in _SUMS or first.row.min is None or second.row.min is None:
             return False
         makers = ", ".join(str(number) for number, _ in first.op.inputs)
         if not makers:

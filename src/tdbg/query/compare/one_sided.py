@@ -11,7 +11,7 @@ from tdbg.query.trace.program import Op, Program
 
 
 class OneSided:
-    """For each side the ops that part the programs, whatever the numbers say."""
+    """Finds for each side the ops that part the programs, whatever the numbers say."""
 
     def __init__(self, programs: tuple[Program, Program], alignment: Alignment, same_versions: bool) -> None:
         self._same_versions = same_versions
@@ -23,7 +23,8 @@ class OneSided:
         )
 
     def _flowing(self, program: Program, only: dict[int, Op], shared: set[int]) -> np.ndarray:
-        """An op that is read by none that both have, such as a print, changes nothing that could be compared."""
+        """Finds ops whose values flow on. An op that is read by none that both have, such as a print, changes nothing
+        that could be compared."""
         found: set[int] = set()
         waiting = [n for number in shared for n, _ in program.ops[number].inputs if n in only]
         while waiting:
@@ -42,7 +43,7 @@ class OneSided:
 
 
 def first_alone(rows: dict[str, np.ndarray], ops: np.ndarray, matched: dict[str, np.ndarray]) -> tuple[int, int] | None:
-    """The first row of these ops: how many of the matched rows come before it, and its event."""
+    """Finds the first row of these ops: how many of the matched rows come before it, and its event."""
     alone = np.flatnonzero(np.isin(rows["op"], ops))
     if not len(alone):
         return None
@@ -53,5 +54,5 @@ def first_alone(rows: dict[str, np.ndarray], ops: np.ndarray, matched: dict[str,
 
 
 def have_same_versions(first: dict[str, Any], second: dict[str, Any]) -> bool:
-    """What two processes say of the libraries that they used."""
+    """Whether two processes used the same versions of libraries."""
     return (first.get("versions") or {}) == (second.get("versions") or {})

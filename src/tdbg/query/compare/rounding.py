@@ -1,4 +1,4 @@
-"""Numbers of two tensors in; how far they are apart, and the last place of their element types, out."""
+"""Measures how far the numbers of two tensors are apart, and knows the last place of each element type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FLOAT32 = 1.2e-7
 
 
 def differences(first: dict[str, np.ndarray], second: dict[str, np.ndarray]) -> np.ndarray:
-    """The largest difference of any number, relative to the largest element of both."""
+    """Gives the largest difference of any number, relative to the largest element of both."""
     with np.errstate(all="ignore"):
         scale = np.fmax.reduce([np.abs(side[name]) for side in (first, second) for name in ("min", "max")])
         apart = np.fmax.reduce([np.abs(first[name] - second[name]) for name in STATISTICS])

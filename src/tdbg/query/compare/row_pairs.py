@@ -1,4 +1,4 @@
-"""Rows of two traces in; a number for each out that is the same on both sides where two rows belong together."""
+"""Numbers the rows of two traces so that rows that belong together get the same number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from tdbg.model import Flag
 
 
 def keys(columns: dict[str, np.ndarray], pair_of: dict[int, int]) -> tuple[np.ndarray, ...]:
-    """Pair, slot and kind, step, and the how-manieth of these; rows of ops that have no partner get pair -1."""
+    """Gives for each row its pair of ops, its slot and kind, its step, and which of several such rows it is; rows of
+    ops that have no partner get pair -1."""
     pair = look_up(pair_of, columns["op"], -1)
     port = columns["slot"].astype(np.int64) * 2 + ((columns["flags"] & int(Flag.INPUT)) != 0)
     step = columns["step"].astype(np.int64)
@@ -28,14 +29,14 @@ def keys(columns: dict[str, np.ndarray], pair_of: dict[int, int]) -> tuple[np.nd
 
 
 def look_up(found: dict[int, Any], numbers: np.ndarray, missing: Any) -> np.ndarray:
-    """What is found under each number; those that are not there, -1 among them, get ``missing``."""
+    """Looks up numbers in a dictionary; those that are not there, -1 among them, get ``missing``."""
     table = np.full(max(found, default=-1) + 2, missing)
     table[np.fromiter(found, np.int64, len(found))] = list(found.values())
     return table[np.minimum(numbers, len(table) - 1)]
 
 
 def pack(first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]) -> list[np.ndarray]:
-    """Each key as one number; rows without a partner become numbers that occur on no other side."""
+    """Packs each key into one number; rows without a partner become numbers that do not occur on the other side."""
     sizes = [int(max(a.max(initial=0), b.max(initial=0))) + 1 for a, b in zip(first, second, strict=True)]
     packed = []
     for side, keys in enumerate((first, second)):

@@ -1,4 +1,4 @@
-"""A comparison of two traces in, lines for people out."""
+"""Writes the comparison of two traces as lines for people."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def _parting(diff: Diff, parting: Parting, width: int) -> list[str]:
     if parting.is_input and op.graph >= 0:
         what = f"input {op.name}"
     name = f" ({op.name})" if op.graph >= 0 and not parting.is_input else ""
-    differ = f"{parting.what} differ" if first and second else f"{parting.what}"
+    is_said = parting.what.endswith(" only") or not (first and second)  # bad values in A only; only in B
+    differ = parting.what if is_said else f"{parting.what} differ"
     found = [f"tdbg: the runs diverge at step {parting.step}: {what}{name}: {differ}"]
     found += [_cut(f" -> {_place(parting.side)}", width)]
     if first and second and _is_elsewhere(first, second):

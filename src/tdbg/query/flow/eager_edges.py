@@ -1,7 +1,7 @@
-"""Finds whose values an eager op is given, and which ops are given its own.
+"""Finds which ops an eager op got its values from, and which ops were given its own.
 
-No graph tells what an eager op reads, but each time it runs the numbers of the tensors that went in are kept, and rows
-tell which op made which tensor. One run of the op is taken for all.
+No graph tells what an eager op reads, but each time it runs the numbers of the tensors that went in are kept; rows tell
+which op made which tensor. One run of the op stands for all.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Made(NamedTuple):
 
 
 class EagerEdges:
-    """Of one process."""
+    """The data that flowed among the eager ops of one process."""
 
     def __init__(self, trace: Trace, process: int, pages: Pages, ops: Ops) -> None:
         self._trace, self._process, self._pages, self._ops = trace, process, pages, ops
@@ -60,7 +60,7 @@ class EagerEdges:
         return numbers, positions[order][first]
 
     def inputs(self, op: int) -> list[Made]:
-        """Those that are known, in order."""
+        """Finds what an op was given, as far as it is known, in order."""
         run = self._first_runs.get(op)
         if run is None:
             return []
@@ -78,7 +78,8 @@ class EagerEdges:
         return Made(op, slot, bool(flags & Flag.INPUT))
 
     def recipients(self, op: int) -> list[tuple[int, int]]:
-        """(op that reads, slot of this op that it reads), each once, in the order in which they first ran."""
+        """Finds (the op that reads, the slot of this op that it reads), each once, in the order in which they first
+        ran."""
         numbers, positions = self._makers
         is_own = self._pages.cells("op", positions) == op
         is_own &= (self._pages.cells("flags", positions) & int(Flag.INPUT)) == 0

@@ -1,1 +1,1 @@
-"""Tensors, ops, layers and groups as lists that stay fast with ten million rows."""
+"""Lists tensors, ops, layers and groups so that ten million rows stay fast."""

@@ -1,7 +1,7 @@
-"""Which tensors are meant, and what to group them by, in; the groups with their health, by page, out.
+"""Groups tensors by step, run, layer or phase, and tells how healthy each group is, a page at a time.
 
-Rollups know most of it. Where a filter is given the rows are aggregated, once; what steps without a filter lack is
-aggregated for those alone that are looked at.
+Rollups know most of it. Where a filter is given the rows are aggregated once; of steps without a filter, only those on
+the page that somebody looks at are.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _BAD = FIELDS["bad"].sql
 
 
 class Group(NamedTuple):
-    """``key`` finds its rows: a step, the execution of a run, the name of a layer or of a phase."""
+    """One group with its health. ``key`` finds its rows: a step, the execution of a run, the name of a layer or of a
+    phase."""
 
     key: int | str
     label: str
@@ -39,7 +40,7 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class Grouped:
-    """Groups in the order of the run, or of the program."""
+    """The groups of a table, in the order of the run or of the program."""
 
     keys: Sequence[int | str]
     key_of: Callable[[int], int | str | None]  # of an event
@@ -59,7 +60,7 @@ class Grouped:
         return [Group(key, self.label(key), healths.get(key, OpHealth())) for key in wanted]
 
     def place_of(self, seq: int) -> int | None:
-        """The group that an event is in; None when there is none of it."""
+        """Where the group stands that an event is in; None when there is none of it."""
         key = self.key_of(seq)
         return None if key is None else self._places.get(str(key))
 
@@ -68,7 +69,8 @@ class Grouped:
 
 
 class Groups:
-    """Of one process, until the trace has grown or more is known of harm; the last few are remembered."""
+    """Groups the tensors of one process, until the trace has grown or more is known of harm. The last few answers are
+    remembered."""
 
     def __init__(self, read: SceneCache, listings: TensorListings, healths: Healths) -> None:
         self._read, self._listings, self.healths = read, listings, healths
@@ -108,7 +110,7 @@ class Groups:
         return Grouped(list(seqs), self._cell("step"), healths, label)
 
     def _by_run(self, wanted: Wanted) -> Grouped:
-        """Constants belong to no single run."""
+        """Groups by run of a Session; constants belong to no single run and are a group of their own."""
         runs = {run.execution: run.number for run in self._read.moments.runs.values()}
         found = self._aggregate("t.execution", wanted)
 
@@ -163,7 +165,8 @@ class Groups:
 
     @cached_property
     def _evident(self) -> dict[int | str, OpHealth]:
-        """Ops beside whose outputs inputs were kept: rollups count these as rows, listings do not."""
+        """The health of ops beside whose outputs inputs were kept: rollups count these inputs as rows, listings do
+        not."""
         ops = np.unique(self._read.pages.cells("op", self._read.moments.evidence)).tolist()
         return {op: OpHealth() for op in ops} | self._aggregate("t.op", Wanted(ops=tuple(ops))) if ops else {}
 

@@ -1,7 +1,7 @@
-"""A program in; the layer that an op belongs to out: its scope, or its line of the program where it has none.
+"""Tells which layer an op belongs to: its scope or, where it has none, its line of the program.
 
-TensorFlow opens scopes for single ops, too (``dense/BiasAdd/ReadVariableOp``); what such an op needs belongs to the
-layer around it. Initializers belong to what they initialize, and an optimizer's ops to the optimizer.
+Some scopes stand for a single op (``dense/BiasAdd/ReadVariableOp``); what that op needs belongs to the layer around it.
+Initializers belong to what they initialize, and an optimizer's ops to the optimizer.
 """
 
 from __future__ import annotations
@@ -9,36 +9,34 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from tdbg.frameworks import dialect_of, ops_of
 from tdbg.model import Phase
-from tdbg.query.flow.call_sites import function_name
-from tdbg.query.trace.program import Op, Program, short_path
+from tdbg.query.trace.program import Op, Program, function_name, short_path
 from tdbg.vocabulary import Kind
 
-_CALLS = (Kind.CALL,)
-_INITIALIZER = "Initializer"
 _NUMBER = re.compile(r"_\d+$")
 
 
 def place_name(program: Program, op: Op) -> str:
-    """``train.py:12``, or the op's type where no line of the user's is known."""
+    """Names an op by its line, ``train.py:12``, or by its type where no line of the user's is known."""
     frame = program.user_frame(op)
     return f"{short_path(frame.file)}:{frame.line}" if frame else function_name(op.type)
 
 
 class LayerNames:
-    """Of one process."""
+    """Names the layers of one process."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._scopes: dict[str, str] = {}
+        self._scopes: dict[tuple[str, str], str] = {}
 
     def of(self, op: Op) -> str:
-        """A gradient belongs to the layer of the op that it differentiates."""
+        """Names the layer of an op; a gradient belongs to the layer of the op that it differentiates."""
         made = self._made(op)
         return self._scope_of(made) or place_name(self._program, made)
 
     def scope(self, op: Op) -> str:
-        """The same; empty where it has no scope."""
+        """Gives the scope of an op that is its layer; "" where it has none."""
         return self._scope_of(self._made(op))
 
     def _made(self, op: Op) -> Op:
@@ -46,7 +44,7 @@ class LayerNames:
         return forward or op
 
     def _scope_of(self, op: Op) -> str:
-        scope = self._scope(op.name.rpartition("/")[0])
+        scope = self._scope(op.name.rpartition("/")[0], op.framework)
         return scope.partition("/")[0] if op.phase == Phase.UPDATE else scope
 
     @cached_property
@@ -55,17 +53,20 @@ class LayerNames:
 
     @cached_property
     def _ops(self) -> tuple[set[str], set[str]]:
-        """Names and types."""
+        """The names and the types of all ops."""
         ops = self._program.ops.values()
         return {op.name for op in ops}, {op.type for op in ops}
 
-    def _scope(self, scope: str) -> str:
-        if scope not in self._scopes:
+    def _scope(self, scope: str, framework: str) -> str:
+        """Leaves out the parts of a scope that are no layers."""
+        if (scope, framework) not in self._scopes:
             names, types = self._ops
+            no_layers = types.union(dialect_of(framework).own_scopes)
+            kind_of = ops_of(framework).kind_of
             parts = scope.split("/") if scope else []
-            while parts and ("/".join(parts) in names or _NUMBER.sub("", parts[-1]) in {*types, _INITIALIZER}):
+            while parts and ("/".join(parts) in names or _NUMBER.sub("", parts[-1]) in no_layers):
                 parts.pop()
-            while parts and _NUMBER.sub("", parts[0]) in _CALLS:
+            while parts and kind_of(_NUMBER.sub("", parts[0])) == Kind.CALL:  # a function that was inlined
                 parts.pop(0)
-            self._scopes[scope] = "/".join(parts)
-        return self._scopes[scope]
+            self._scopes[scope, framework] = "/".join(parts)
+        return self._scopes[scope, framework]

@@ -1,7 +1,7 @@
-"""A process in; the layers of its model, as a tree in the order of the program and with their health, out.
+"""Lists the layers of a model as a tree, in the order of the program and with their health.
 
-A layer is a scope in which the program computed something forward; what is computed of its gradient belongs to it, what
-made its weights or updates them does not. A program without scopes has the lines that were differentiated.
+A layer is a scope in which the program computed something forward. What is computed of its gradient belongs to it; what
+made its weights or updates them does not. A program without scopes has the lines that were differentiated instead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOST = 2000
 
 
 def layers(read: SceneCache, healths: Healths) -> list[dict[str, Any]]:
-    """Each before those inside it; ops of all graphs that share a scope are counted together."""
+    """Lists each layer before those inside it; ops of all graphs that share a scope are counted together."""
     program = read.program
     names = LayerNames(program)
     seen = [
@@ -53,13 +53,13 @@ def layers(read: SceneCache, healths: Healths) -> list[dict[str, Any]]:
 
 
 def _around(scope: str) -> list[str]:
-    """A scope and those around it."""
+    """Gives a scope and those around it, the outermost first."""
     words = scope.split("/")
     return ["/".join(words[:depth]) for depth in range(1, len(words) + 1)]
 
 
 def _ranks(ops: list[Op], healths: Healths) -> dict[int, int]:
-    """Graphs by how much was computed in them: the order of layers is that of the one that trains the model."""
+    """Ranks graphs by how much was computed in them: the order of layers is that of the graph that trains the model."""
     rows: Counter[int] = Counter()
     for op in ops:
         rows[op.graph] += healths.of(op.number).rows

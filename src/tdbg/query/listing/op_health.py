@@ -1,6 +1,6 @@
-"""The rollup of a process in; for each op how many of its tensors were bad and how large they were, out.
+"""Tells for each op how many of its tensors were bad and how large their elements were, from the rollups.
 
-Which ops' bad values did no harm, a verdict tells. Theirs are counted as bad ones, too, and apart as benign.
+A verdict tells which ops' bad values did no harm. They are counted as bad too, and once more as benign.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from tdbg.query.scene.cache import SceneCache
 
 
 class OpHealth(NamedTuple):
-    """Of all outputs of an op, or of several ops together. ``least``, ``greatest``: of the finite elements."""
+    """How healthy the outputs of an op are, or those of several ops together. ``least`` and ``greatest`` are of the
+    finite elements."""
 
     rows: int = 0
     bad: int = 0
@@ -68,13 +69,14 @@ def together(parts: Iterable[OpHealth]) -> OpHealth:
 
 
 def first_bad(parts: Iterable[OpHealth]) -> list[int]:
-    """The first bad events of those that have any; where some did harm, of these alone."""
+    """Finds the first bad event of each that has one; where some did harm, of these alone."""
     bad = [one for one in parts if one.first_bad_seq >= 0]
     return [one.first_bad_seq for one in [one for one in bad if one.harmful] or bad]
 
 
 class Healths:
-    """Of one process, until the trace has grown. ``harmless``: ops whose bad values did no harm, as far as is known."""
+    """The health of each op of a process, until the trace has grown. ``harmless``: ops whose bad values did no harm, as
+    far as is known."""
 
     def __init__(self, read: SceneCache, harmless: frozenset[int] = frozenset()) -> None:
         self._read, self.harmless = read, harmless
@@ -105,7 +107,7 @@ class Healths:
 
     @cached_property
     def norms(self) -> dict[int, float]:
-        """Of the op's outputs, on average over the run: the root of the mean square norm. Reads every row."""
+        """The norm of each op's outputs, on average over the run: the root of the mean square norm. Reads every row."""
         squares = "(elements - nan - neg_inf - pos_inf) * (mean * mean + std * std)"
         return dict(
             self._read.rows.query(

@@ -1,4 +1,4 @@
-"""Profiled nodes in; those that pass filters, sorted, and totals by node, op type or source line, out.
+"""Filters, sorts and adds up the times of profiled nodes: by node, op type, device or source line.
 
 The filters and the fields to sort by are those of tfdbg's ``list_profile``.
 """
@@ -24,7 +24,7 @@ _BETWEEN = re.compile(r"(?P<open>[\[(])(?P<first>[^,]+),(?P<last>[^,]+)(?P<close
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """Durations in ns between two ends."""
+    """A range of durations, in ns."""
 
     first: float = 0.0
     last: float = math.inf
@@ -37,7 +37,7 @@ class TimeRange:
 
 
 def parse_time_range(text: str) -> TimeRange:
-    """``>100us``, ``<=2s``, ``[1ms,2s]``, ``(1,10)``; TdbgError when it is none of these."""
+    """Reads ``>100us``, ``<=2s``, ``[1ms,2s]`` or ``(1,10)``; TdbgError when the text is none of these."""
     plain = text.strip()
     compared, between = _COMPARED.fullmatch(plain), _BETWEEN.fullmatch(plain)
     if compared:
@@ -54,7 +54,7 @@ def parse_time_range(text: str) -> TimeRange:
 
 
 def parse_time(text: str) -> float:
-    """A duration in ns of ``100us``, ``1.5ms``, ``2s`` or ``100``, which is in µs."""
+    """Reads a duration, ``100us``, ``1.5ms``, ``2s`` or ``100`` (which is in µs), and gives it in ns."""
     match = _TIME.fullmatch(text.strip())
     if match is None or float(match["number"]) < 0:
         raise TdbgError(f"this is not a duration: {text.strip()}; write it like 100us, 1.5ms or 2s")
@@ -63,7 +63,7 @@ def parse_time(text: str) -> float:
 
 
 def format_time(ns: float, unit: str = "us") -> str:
-    """``12.5us``; µs without, the others with three decimals at most."""
+    """Writes a duration as ``12.5us``, with three decimals at most."""
     if unit not in UNITS:
         raise TdbgError(f"there is no time unit {unit}; use {', '.join(UNITS)}")
     return f"{ns / UNITS[unit]:.3f}".rstrip("0").rstrip(".") + unit
@@ -71,7 +71,8 @@ def format_time(ns: float, unit: str = "us") -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProfileFilter:
-    """Regular expressions match from the beginning of a name; lines are of the user's file."""
+    """Chooses profiled nodes. Regular expressions match from the beginning of a name; lines are those of the user's
+    file."""
 
     node_name: str = ""
     op_type: str = ""
@@ -107,7 +108,7 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def place_of(node: ProfiledNode) -> str:
-    """``train.py:12(loss)``; "" when the line is not known."""
+    """Names a node's line as ``train.py:12(loss)``; "" when the line is not known."""
     frame = node.frame
     return f"{short_path(frame.file)}:{frame.line}({frame.function})" if frame else ""
 
@@ -132,7 +133,8 @@ def list_profile(
     sort_by: str = "start_time",
     reverse: bool = False,
 ) -> list[ProfiledNode]:
-    """TdbgError when there is nothing to sort by under that name, or a filter is not a regular expression."""
+    """Filters and sorts profiled nodes. TdbgError when there is nothing to sort by under that name, or a filter is not
+    a regular expression."""
     if sort_by not in SORT_KEYS:
         raise TdbgError(f"a profile cannot be sorted by {sort_by}, only by {', '.join(SORT_KEYS)}")
     passing = [node for node in nodes if chosen is None or chosen.passes(node)]
@@ -159,7 +161,7 @@ _KEYS: dict[str, Callable[[ProfiledNode], str]] = {
 
 
 def totals(nodes: Iterable[ProfiledNode], by: str) -> list[ProfileTotal]:
-    """By node, op_type, device or line; what took longest comes first."""
+    """Adds times up by node, op_type, device or line; what took longest comes first."""
     if by not in _KEYS:
         raise TdbgError(f"there are no totals by {by}, only by {', '.join(_KEYS)}")
     groups: dict[str, list[ProfiledNode]] = {}
@@ -170,7 +172,7 @@ def totals(nodes: Iterable[ProfiledNode], by: str) -> list[ProfileTotal]:
 
 
 def line_totals(nodes: Iterable[ProfiledNode], file: str) -> dict[int, ProfileTotal]:
-    """What each line of a file cost."""
+    """Adds up what each line of a file cost."""
     groups: dict[int, list[ProfiledNode]] = {}
     for node in nodes:
         if node.frame and node.frame.file == file:
@@ -185,7 +187,7 @@ def _total(key: str, group: Sequence[ProfiledNode]) -> ProfileTotal:
 
 
 def read_profile(trace: Trace, execution: int | None = None) -> list[ProfiledNode]:
-    """The profiled nodes of a trace: of one execution, or of all."""
+    """Reads the profiled nodes of a trace: of one execution, or of all."""
     found: list[ProfiledNode] = []
     programs: dict[int, Program] = {}
     for row in trace.table("profile").to_pylist():

@@ -1,4 +1,4 @@
-"""A graph and a scope of it in; the scopes and ops right inside it, with their health and what flows among them, out.
+"""Tells what is directly inside a scope of a graph: scopes and ops, their health, and what flows among them.
 
 ``a/b/MatMul`` is an op of scope ``a/b``, which lies in scope ``a``. Eager ops are a graph of their own, -1.
 """
@@ -28,7 +28,7 @@ class Thing:
 
 
 class Scopes:
-    """Of one process, until the trace has grown."""
+    """The scopes of one process, until the trace has grown."""
 
     def __init__(self, read: SceneCache, healths: Healths) -> None:
         self._read, self.healths = read, healths
@@ -41,7 +41,7 @@ class Scopes:
         return found
 
     def graphs(self) -> list[dict[str, Any]]:
-        """All graphs with their health; eager ops first."""
+        """Lists all graphs with their health; eager ops come first."""
         rows = self._read.trace.table("graphs", ["graph", "outer", "name", "function"], self._read.process).to_pylist()
         eager = {"graph": -1, "outer": -1, "name": "", "function": "", "process": self._read.process}
         known = [eager, *rows] if self._by_graph.get(-1) else rows
@@ -53,7 +53,7 @@ class Scopes:
         ]
 
     def inside(self, graph: int, scope: str, norms: bool = False) -> dict[str, Any]:
-        """TdbgError when there is no such graph or scope."""
+        """Tells what is directly inside a scope; TdbgError when there is no such graph or scope."""
         things = self._things(graph, scope.strip("/"))
         place = {op: n for n, thing in enumerate(things) for op in thing.ops}
         flows: Counter[tuple[int, int]] = Counter()

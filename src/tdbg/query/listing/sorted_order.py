@@ -1,8 +1,8 @@
-"""Rows and a key of each in; an order of them out, of which only as much is sorted as somebody looks at.
+"""Puts rows in the order of a key, and sorts only as much of it as somebody looks at.
 
-Whoever sorts ten million rows looks at the first few. So those are found in one pass that keeps the best so far. What
-is beyond is sorted a bucket at a time: the rows whose keys lie between two neighbouring ones of a sample. No pass keeps
-all rows or all keys.
+Whoever sorts ten million rows looks at the first few, so those are found in one pass that keeps the best so far. What
+lies beyond is sorted a bucket at a time: the rows whose keys lie between two neighbouring keys of a sample. No pass
+keeps all rows or all keys.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ Part = tuple[np.ndarray, np.ndarray]  # positions in the order of events, and th
 
 
 class SortedOrder:
-    """``parts`` gives all rows, in the order of events, a part at a time; the least key comes first, NaN last."""
+    """An order of rows. ``parts`` gives all of them, in the order of events, a part at a time. The least key comes
+    first, NaN last."""
 
     def __init__(self, total: int, parts: Callable[[], Iterator[Part]]) -> None:
         self._total, self._parts = total, parts
@@ -40,7 +41,7 @@ class SortedOrder:
         return found
 
     def place_of(self, position: int) -> int | None:
-        """Counted: how many come before it."""
+        """Finds the place of a row by counting how many come before it."""
         own: float | None = None
         for positions, keys in self._parts():
             here = np.flatnonzero(positions == position)
@@ -60,7 +61,7 @@ class SortedOrder:
         return before
 
     def places_of(self, positions: np.ndarray) -> np.ndarray:
-        """Good to a bucket: within one, rows are counted as they come."""
+        """Finds the places of rows, roughly: within a bucket, rows are counted as they come."""
         bucket, before = self._count(np.sort(positions))
         return self._starts[bucket] + before
 
@@ -70,7 +71,7 @@ class SortedOrder:
 
     @cached_property
     def _first_pass(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first places, and keys that buckets end with."""
+        """The rows of the first places, and the keys that end buckets."""
         found: list[Part] = [(np.empty(0, np.int32), np.empty(0))]
         worst, done, sample = np.inf, 0, [np.empty(0)]
         every = max(1, self._total // _SAMPLE)
@@ -98,8 +99,8 @@ class SortedOrder:
         return self._starts
 
     def _count(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of some rows, which are in order: their buckets, and how many of those come before them, good to a part. What
-        is counted of all rows is kept."""
+        """Counts rows by bucket. For some rows, which are in order, gives their buckets and about how many rows of
+        those come before them."""
         counts = np.zeros(len(self._first_pass[1]) + 1, np.int64)
         buckets, before = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for more, keys in self._parts():
@@ -130,8 +131,8 @@ class SortedOrder:
 
 
 def _bounds(sample: np.ndarray, total: int) -> np.ndarray:
-    """The greatest key of each bucket; the last bucket is of those that are no numbers. A key that many rows have gets
-    a bucket of its own."""
+    """Gives the greatest key of each bucket; the last bucket is for keys that are no numbers. A key that many rows have
+    gets a bucket of its own."""
     known = np.sort(sample[~np.isnan(sample)])
     if not len(known):
         return np.array([np.inf])
@@ -141,7 +142,7 @@ def _bounds(sample: np.ndarray, total: int) -> np.ndarray:
 
 
 def _best(parts: Sequence[Part]) -> Part:
-    """The first of them in order; equal keys keep theirs."""
+    """Takes the first of the rows in order; rows with equal keys keep their order."""
     positions, keys = (np.concatenate([part[n] for part in parts]) for n in (0, 1))
     order = np.argsort(keys, kind="stable")[:HEAD]
     return positions[order], keys[order]

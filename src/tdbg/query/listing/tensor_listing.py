@@ -1,6 +1,6 @@
-"""A filter, a step, an op, an order in; the tensors that are meant, in that order and by place, out.
+"""Finds the tensors that pass a filter, or belong to a step, an op or a layer, and gives them by place in any order.
 
-Of ten million rows only their positions are kept: 4 bytes each, and none at all where everything is listed as it came.
+Of ten million rows only the positions are kept: 4 bytes each, and none at all where everything is listed as it came.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_POSITIONS = 12_000_000  # of all listings that are remembered
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which tensors; None: all. ``run`` is one of a Session's."""
+    """Says which tensors are listed; None means all. ``run`` is a run of a Session."""
 
     where: str = ""
     step: int | None = None
@@ -48,7 +48,7 @@ class Wanted:
 
 
 class TensorListing:
-    """Places count from 0 in the order wanted."""
+    """Tensors by place, which counts from 0 in the order that was asked for."""
 
     def __init__(self, pages: Pages, order: Order, is_reversed: bool) -> None:
         self._pages, self._order, self._is_reversed = pages, order, is_reversed
@@ -63,7 +63,7 @@ class TensorListing:
         return self._order.positions(places) if len(places) else np.empty(0, np.int64)
 
     def place_of(self, seq: int) -> int | None:
-        """Where an event stands; None when it is not listed."""
+        """Finds where an event stands; None when it is not listed."""
         found = positions_of(self._pages, np.array([seq], np.int64))
         for position in found.tolist():
             place = self._order.place_of(position)
@@ -72,7 +72,8 @@ class TensorListing:
         return None
 
     def bad_places(self, buckets: int, bad: np.ndarray) -> list[int]:
-        """How many of the listing hold bad values, in that many equal parts of it; ``bad`` are those of the trace."""
+        """Counts how many of the listing hold bad values, in that many equal parts of it; ``bad`` are those of the
+        trace."""
         if not len(self) or not len(bad):
             return [0] * buckets
         places = self._order.places_of(bad)
@@ -82,7 +83,7 @@ class TensorListing:
 
 
 class TensorListings:
-    """Of one process, until the trace has grown; the last few are remembered."""
+    """Lists the tensors of one process, until the trace has grown; the last few listings are remembered."""
 
     def __init__(self, read: SceneCache) -> None:
         self._read, self._pages = read, read.pages
@@ -108,7 +109,7 @@ class TensorListings:
         return self._read.rowset(None).bad(self._read.moments.first_bad_seq)
 
     def harmful(self, harmless: frozenset[int]) -> np.ndarray:
-        """The same without those of ops whose bad values did no harm."""
+        """Positions of all that hold a NaN or an infinity, but for ops whose bad values did no harm."""
         if not harmless or not len(self.bad):
             return self.bad
         return self.bad[~np.isin(self._pages.scan("op", self.bad), list(harmless))]
@@ -143,7 +144,8 @@ class TensorListings:
         return found if of_moment is None else found[np.isin(found, of_moment)]
 
     def _in_order(self, batches: Iterator[np.ndarray]) -> np.ndarray:
-        """Positions of events, however they come; while they are looked up a row is one byte."""
+        """Puts events that come in any order into that of the listing, as positions; while they are looked up a row is
+        one byte."""
         is_found = np.zeros(len(self._pages), bool)
         for seqs in batches:
             is_found[positions_of(self._pages, np.sort(seqs))] = True
@@ -158,7 +160,8 @@ class TensorListings:
         return found
 
     def aggregate(self, key: str, values: str, wanted: Wanted, also: str = "true") -> list[tuple]:
-        """Values, which are SQL, of the rows that are meant, for each value of a key; the moment is not looked at."""
+        """Works out values, which are SQL, over the rows that are meant, for each value of a key; the moment is not
+        looked at."""
         conditions, parameters = self._conditions(wanted)
         source = self._source([*conditions, also])
         with _explained():
@@ -171,7 +174,7 @@ class TensorListings:
         return f"FROM {tables} WHERE {' AND '.join([always, *conditions])}"
 
     def _of_moment(self, wanted: Wanted) -> np.ndarray | None:
-        """The rows of a step or run, where they are known without looking for them."""
+        """Gives the rows of a step or run, where they are known without looking for them."""
         moments = self._read.moments
         if wanted.run is not None:
             if wanted.run not in moments.runs:
@@ -188,7 +191,7 @@ class TensorListings:
         return {step: (first, last) for step, first, last in zip(*columns, strict=True)}
 
     def _between(self, first: float, last: float) -> str:
-        """SQL that lets the engine pass over rows that are of no step of a range."""
+        """Writes SQL that lets the engine pass over rows that are of no step of a range."""
         known = [seqs for step, seqs in self._seqs_of_steps.items() if first <= step <= last]
         least, greatest = (min(known)[0], max(seqs[1] for seqs in known)) if known else (1, 0)
         return f"t.seq BETWEEN {least} AND {greatest}"
@@ -223,14 +226,15 @@ class TensorListings:
     # ---- order
 
     def _keyed(self, found: np.ndarray, wanted: Wanted) -> Iterator[Part]:
-        """What has no number comes last, in both directions; equal ones in the order of events."""
+        """Gives rows with their keys. What has no number comes last, in both directions; equal ones in the order of
+        events."""
         ends = np.flatnonzero(np.diff(self._pages.pages_at(found))) + 1
         for positions in np.split(found, ends[3::4]) if len(found) else ():
             keys = self._keys(partial(self._pages.scan, positions=positions), wanted.sort)
             yield positions, -keys if wanted.descending else keys
 
     def _keyed_by_page(self, everything: Everything, wanted: Wanted) -> Iterator[Part]:
-        """The same of all rows."""
+        """Does the same for all rows, a page at a time."""
         for number, page in enumerate(self._pages.pages):
             positions = everything.of_page(number)
             keys = self._keys(partial(self._pages.part_of_column, number=number), wanted.sort)
@@ -248,7 +252,7 @@ class TensorListings:
         return _number(cells(sort))
 
     def _ranks(self, sort: str) -> np.ndarray:
-        """By the number of an op; the last cell stands for -1."""
+        """Ranks the ops by a text of theirs. The array is by the number of an op; its last cell stands for -1."""
         if sort in self._ranks_of:
             return self._ranks_of[sort]
         ops = self._read.ops
@@ -275,7 +279,7 @@ def _number(column: np.ndarray) -> np.ndarray:
 
 
 def positions_of(pages: Pages, seqs: np.ndarray) -> np.ndarray:
-    """Of events that are in order, without evidence, in the same order."""
+    """Finds the positions of events, which are in order, in the same order; evidence is left out."""
     found = []
     for number, page in enumerate(pages.pages):
         first, last = np.searchsorted(seqs, [page.least_seq, page.greatest_seq + 1])

@@ -1,4 +1,4 @@
-"""Positions of tensors in; a table with their numbers, and with the names of what made them, out."""
+"""Reads a page of tensors: their numbers, and the names of what made them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _LABELS = {int(kind): kind.label for kind in DType}
 
 
 def tensor_page(read: SceneCache, positions: np.ndarray) -> pa.Table:
-    """One row for each position, in their order. ``time``: in ms since the trace began; ``shape``: as JSON, empty when
-    it is not known; ``kept``: whether its elements can be read; ``flags``: bits of ``model.Flag``."""
+    """Makes a table of one row for each position, in their order. ``time`` is in ms since the trace began; ``shape`` is
+    JSON, empty when it is not known; ``kept`` tells whether the elements can be read; ``flags`` are bits of
+    ``model.Flag``."""
     rows = read.pages.rows(positions.astype(np.int64))
     ops, at = read.ops, [read.ops.at.get(op, -1) for op in rows["op"].to_pylist()]
     flags = rows["flags"].to_numpy()
@@ -45,8 +46,8 @@ def tensor_page(read: SceneCache, positions: np.ndarray) -> pa.Table:
 
 
 def _of_infinities(rows: pa.Table) -> dict[str, pa.Array]:
-    """The extremes that are stored are those of the finite elements. Of a tensor that has none, and no NaN either, the
-    infinities themselves are shown, and no standard deviation."""
+    """Shows the extremes of tensors that have no finite element. The extremes that are stored are those of the finite
+    elements; where there is none, and no NaN either, the infinities themselves are shown, and no standard deviation."""
     names = ("elements", "neg_inf", "pos_inf", "nan")
     elements, below, above, nan = (rows[name].fill_null(-1).to_numpy() for name in names)
     is_infinite = (elements > 0) & (nan == 0) & (below + above == elements)

@@ -1,1 +1,1 @@
-"""Numbers over the steps of a run, and what changed between them."""
+"""Follows numbers over the steps of a run, and finds what changed between them."""

@@ -1,4 +1,4 @@
-"""What every kind of alert says: where in the run, where in the program, and one sentence."""
+"""Defines what every alert says: where in the run, where in the program, and one sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KINDS = ("bad_values", "retrace", "shape_change")
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """``frame`` is the user's line; -1 stands for what does not apply."""
+    """One alert. ``frame`` is the user's line; -1 stands for what does not apply."""
 
     kind: str
     text: str

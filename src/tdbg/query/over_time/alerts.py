@@ -1,7 +1,7 @@
-"""A trace in, its alerts out: bad values, functions that were traced again, shapes that changed between calls.
+"""Finds the alerts of a trace: bad values, functions that were traced again, shapes that changed between calls.
 
-Alerts are worked out, not stored. Rollups say which tensors are concerned, so that the rows of a large trace are read
-only where something happened.
+Alerts are worked out, not stored. Rollups say which tensors are concerned, so the rows of a large trace are read only
+where something happened.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SCHEMA = pa.schema(
 
 
 def find_alerts(trace: Trace, rows: Rows | None = None) -> pa.Table:
-    """In the order of time, process by process; the columns are those of SCHEMA."""
+    """Finds all alerts, process by process and in the order of time; the columns are those of SCHEMA."""
     rows = rows or Rows(trace)
     ops = rows.ops
     found = []
@@ -52,7 +52,7 @@ def find_alerts(trace: Trace, rows: Rows | None = None) -> pa.Table:
 
 
 def count_alerts(trace: Trace) -> dict[str, int]:
-    """How many of each kind; those that there are none of count 0."""
+    """Counts the alerts of each kind; kinds of which there are none count 0."""
     kinds = find_alerts(trace)["kind"].to_pylist()
     return {kind: kinds.count(kind) for kind in KINDS}
 

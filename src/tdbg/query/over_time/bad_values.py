@@ -1,4 +1,4 @@
-"""The rollup of a process's ops in; one alert for each output that held NaN or infinity out."""
+"""Makes an alert for each output that ever held NaN or infinity, from the rollup of its op."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WHERE = {Phase.BACKWARD: " in the gradient", Phase.UPDATE: " in the update"}
 
 
 def bad_values(rows: Rows, program: Program, process: int, ops: pa.Table) -> Iterator[Alert]:
-    """Masks and other harmless infinities are among them; the verdict tells those apart."""
+    """Makes the alerts. Masks and other harmless infinities are among them; the verdict tells those apart."""
     bad = ops.filter(pc.greater(ops["bad"], 0)).to_pylist()
     firsts = _first_rows(rows, process, [row["first_bad_seq"] for row in bad])
     for row in bad:
@@ -33,7 +33,8 @@ def bad_values(rows: Rows, program: Program, process: int, ops: pa.Table) -> Ite
 
 
 def _first_rows(rows: Rows, process: int, seqs: list[int]) -> dict[int, tuple[int, int, int]]:
-    """seq -> step, time, execution. The bounds let the engine pass over row groups that have none of them."""
+    """Looks up events: seq → step, time, execution. The bounds let the engine pass over row groups that have none of
+    them."""
     if not seqs:
         return {}
     found = rows.query(

@@ -1,4 +1,4 @@
-"""Outputs of ops and a range of steps in; their numbers over those steps out, with as many points as are wanted."""
+"""Reads the numbers of some outputs over a range of steps, in as many points as are wanted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class Output(NamedTuple):
 
 
 def as_one(ops: Sequence[int]) -> str:
-    """SQL for the number of an op; some of them, a function's that was traced again, all count as the first."""
+    """Writes SQL for the number of an op. Ops that are one, in a function that was traced again, all count as the
+    first."""
     if len(ops) < 2:
         return "op"
     return f"CASE WHEN op IN ({', '.join(str(int(op)) for op in ops)}) THEN {int(ops[0])} ELSE op END"
@@ -34,9 +35,9 @@ def as_one(ops: Sequence[int]) -> str:
 def histories(
     rows: Rows, process: int, outputs: Sequence[Output], first: int, last: int, points: int, same: Sequence[int] = ()
 ) -> dict[Output, dict[str, list[Any]]]:
-    """By output: columns, one entry for each point. ``first`` and ``last`` are the steps of a point; the extremes are
-    over them, mean and std are averages, the counts are sums, ``bad`` counts tensors.
-    The ops in ``same`` are taken as their first."""
+    """Gives for each output columns with one entry for each point. ``first`` and ``last`` are the steps of a point; the
+    extremes are over them, mean and std are averages, the counts are sums, ``bad`` counts tensors. The ops in ``same``
+    are taken as their first."""
     width = max(1, -(-(last - first + 1) // max(1, points)))
     wanted = ", ".join(str(int(op)) for op in (*(one.op for one in outputs), *same))
     found = rows.query(

@@ -1,14 +1,16 @@
-"""A process's traced functions in; an alert for each tracing that a changed argument caused out.
+"""Finds functions that were traced again because an argument changed, one alert for each tracing.
 
-The same arguments again are no cause: TensorFlow traces a function that creates variables twice, and the variants that
-gradients need are made of the graph that is there. A function that is traced while another is being traced follows
-that one and has no alert of its own.
+Tracing again with the same arguments is no alert: a function that creates variables is traced twice, and gradients need
+variants of the graph that is there. A function that is traced while another is being traced follows that one and has no
+alert of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tdbg.frameworks import dialect_of
+from tdbg.frameworks.contract import Dialect
 from tdbg.plain_text import all_plain
 from tdbg.query.over_time.alert_kinds import Alert, ordinal
 from tdbg.query.trace.program import Program, short_path
@@ -29,7 +31,7 @@ def retraces(rows: Rows, program: Program, process: int) -> Iterator[Alert]:
         arguments = _arguments(signature)
         before = seen.setdefault(instance, [])
         if before and arguments not in before:
-            change = _change(_closest(before, arguments), arguments)
+            change = _change(_closest(before, arguments), arguments, _dialect_of(program, graph))
             where = f"{short_path(file)}:{line}" if file else "unknown"
             nth = ordinal(len(before) + 1)
             text = f"{python} ({where}) was traced again ({nth} time): {change}"
@@ -62,7 +64,7 @@ def _arguments(signature: str | None) -> dict[str, str]:
 
 
 def _closest(known: list[dict[str, str]], arguments: dict[str, str]) -> dict[str, str]:
-    """The earlier tracing that differs least, the latest of several."""
+    """Finds the earlier tracing that differs least, the latest of several."""
     return min(reversed(known), key=lambda other: len(_differing(other, arguments)))
 
 
@@ -70,15 +72,20 @@ def _differing(old: dict[str, str], new: dict[str, str]) -> list[str]:
     return [name for name in [*new, *(name for name in old if name not in new)] if old.get(name) != new.get(name)]
 
 
-def _change(old: dict[str, str], new: dict[str, str]) -> str:
+def _dialect_of(program: Program, graph: int) -> Dialect:
+    return dialect_of(next((op.framework for op in program.ops.values() if op.graph == graph), ""))
+
+
+def _change(old: dict[str, str], new: dict[str, str], dialect: Dialect) -> str:
     names = _differing(old, new)
     sentences = [_one_change(name, old.get(name), new.get(name)) for name in names[:3]]
     more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
     advice = ""
     if any(_is_python_number(old.get(name)) and _is_python_number(new.get(name)) for name in names):
         advice = "; pass a tensor"
-    elif all(_is_tensor(old.get(name)) and _is_tensor(new.get(name)) for name in names):
-        advice = "; give tf.function an input_signature, or reduce_retracing=True" if names else ""
+    elif names and all(_is_tensor(old.get(name)) and _is_tensor(new.get(name)) for name in names):
+        told = dialect.words.get("one_signature")
+        advice = f"; {told}" if told else ""
     return ", ".join(sentences) + more + advice
 
 
@@ -94,7 +101,8 @@ def _one_change(name: str, old: str | None, new: str | None) -> str:
 
 
 def _is_tensor(text: str | None) -> bool:
-    """``float32[2,3]``, ``int64 of any rank``; not a number, a quoted text or an object."""
+    """Whether a text describes a tensor, ``float32[2,3]`` or ``int64 of any rank``, and not a number, a quoted text or
+    an object."""
     return text is not None and text[:1].isalpha() and text.endswith(("]", " of any rank"))
 
 

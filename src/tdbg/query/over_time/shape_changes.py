@@ -1,5 +1,5 @@
-"""A process's ops with more than one shape in; an alert for each function and cause out: the argument, else the
-iterator, else the first op whose shape changed between two calls."""
+"""Finds functions whose tensors changed their shape between two calls, one alert for each cause: the argument that
+changed, else what came from a data pipeline, else the first op."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ import pyarrow.compute as pc
 from tdbg.query.over_time.alert_kinds import Alert
 from tdbg.query.trace.program import Op, Program, joined
 from tdbg.query.trace.rows import Rows
-from tdbg.vocabulary import Kind
+from tdbg.vocabulary import PIPELINES
 
 _MOST_TRIED = 8  # ops of one function that are looked at when none of its arguments changed
-_ENTRANCES = (Kind.NEXT_ELEMENT, Kind.OPTIONAL_VALUE)
-
-
 Place = tuple[int, int]  # op, slot
 
 
@@ -59,11 +56,12 @@ def _root(outer: dict[int, int], graph: int) -> int:
 
 
 def _where_it_enters(program: Program, graph: int, varied: list[Place]) -> tuple[list[Place], bool]:
-    """The arguments, else the iterators, else some ops in the order in which they were made (and False)."""
+    """Finds the arguments that changed, else what a data pipeline gives, else (with False) some ops in the order they
+    were made."""
     arguments = _arguments(program, graph)
     entered = [place for place in varied if place[0] in arguments]
     if not entered:
-        entered = [place for place in varied if program.ops[place[0]].kind in _ENTRANCES]
+        entered = [place for place in varied if program.ops[place[0]].kind in PIPELINES]
     return (entered, True) if entered else (sorted(varied)[:_MOST_TRIED], False)
 
 
@@ -88,7 +86,8 @@ def _of_function(rows: Rows, program: Program, process: int, graph: int, changes
 
 
 def _first_changes(rows: Rows, program: Program, process: int, places: list[Place]) -> dict[Place, Change]:
-    """Outside loops only: from one iteration to the next a shape may well change."""
+    """Finds the first change of each tensor, outside loops only: from one iteration to the next a shape may well
+    change."""
     if not places:
         return {}
     wanted = ", ".join(f"({op}, {slot})" for op, slot in places)

@@ -1,4 +1,4 @@
-"""Finds the numbers of a tensor over the steps, of all ops that have its name."""
+"""Follows a tensor's numbers over the steps, from all ops that have its name."""
 
 from __future__ import annotations
 

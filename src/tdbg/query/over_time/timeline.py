@@ -1,4 +1,4 @@
-"""A process and a range of steps in; rows, bad values and seconds out, in as many parts as somebody can look at."""
+"""Divides a range of steps into as many parts as somebody can look at: rows, bad values and seconds of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tdbg.query.trace.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Neighbouring steps. ``seconds``: None where it is not told when they ended."""
+    """Some neighbouring steps. ``seconds`` is None where it is not told when they ended."""
 
     first: int
     last: int
@@ -25,12 +25,12 @@ class Part:
 
 
 class Timeline:
-    """Of one process, until the trace has grown. Steps that have no rows are not there."""
+    """The steps of one process, until the trace has grown. Steps that have no rows are not there."""
 
     def __init__(
         self, trace: Trace, read: SceneCache, harmless: frozenset[int] = frozenset(), harm_begins: int = -1
     ) -> None:
-        """``harmless``: ops whose bad values did no harm; nor did any before the event ``harm_begins``."""
+        """``harmless`` are ops whose bad values did no harm; nor did any before the event ``harm_begins``."""
         self._trace, self._read, self.harmless, self.harm_begins = trace, read, harmless, harm_begins
         rollup = read.moments.rollup
         order = np.argsort(rollup["step"].to_numpy(), kind="stable")
@@ -38,14 +38,14 @@ class Timeline:
         self._rows = rows - self._evidence()
 
     def _evidence(self) -> np.ndarray:
-        """Of each step: how many inputs were kept beside bad outputs, which are no tensors of their own."""
+        """Counts for each step the inputs that were kept beside bad outputs, which are no tensors of their own."""
         steps = self._read.pages.cells("step", self._read.moments.evidence)
         places = np.searchsorted(self.steps, steps)
         return np.bincount(places, minlength=len(self.steps))[: len(self.steps)]
 
     @cached_property
     def _benign(self) -> np.ndarray:
-        """Of each step: how many tensors hold bad values that did no harm."""
+        """Counts for each step the tensors whose bad values did no harm."""
         if not self.harmless and self.harm_begins < 0:
             return np.zeros(len(self.steps), np.int64)
         found = dict(
@@ -59,7 +59,7 @@ class Timeline:
 
     @cached_property
     def _times(self) -> np.ndarray:
-        """When each step began, and when the last one ended, in seconds; NaN where it is not told."""
+        """Tells when each step began, and when the last one ended, in seconds; NaN where it is not told."""
         begun = self._trace.table("steps", ["step", "time"], self._read.process)
         known = dict(zip(begun["step"].to_pylist(), begun["time"].to_pylist(), strict=True))
         end = self._trace.processes[self._read.process].end or {}
@@ -68,7 +68,7 @@ class Timeline:
         return np.array([np.nan if time is None else (time - began) / 1e9 for time in times], float)
 
     def parts(self, first: int | None, last: int | None, most: int) -> list[Part]:
-        """Of the steps from ``first`` to ``last``, at most ``most`` parts of about as many steps each."""
+        """Divides the steps from ``first`` to ``last`` into at most ``most`` parts of about as many steps each."""
         steps = self.steps
         begin = 0 if first is None else int(np.searchsorted(steps, first))
         end = len(steps) if last is None else int(np.searchsorted(steps, last, "right"))

@@ -1,1 +1,1 @@
-"""A trace as commands of the prompt look at it."""
+"""Shows a trace to the commands of the prompt."""

@@ -1,4 +1,4 @@
-"""A process of a trace in; all that a scene keeps of it until the trace has grown, read when first asked for, out."""
+"""Keeps all that a scene knows of a process until the trace has grown; everything is read when first asked for."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 
 class SceneCache:
-    """The rows are read before it is made, and all that they refer to is on disk before them."""
+    """All that a scene keeps. The rows are read before it is made, and all that they refer to is on disk before
+    them."""
 
     def __init__(self, trace: Trace, process: int, pages: Pages) -> None:
         self.trace, self.process, self.pages = trace, process, pages
@@ -102,7 +103,7 @@ class SceneCache:
 
     @cached_property
     def rollup(self) -> pa.Table:
-        """Of each output of an op."""
+        """The rollup of the rows of each output of an op."""
         return self.trace.rollup("ops", self.process)
 
     @cached_property
@@ -111,7 +112,7 @@ class SceneCache:
 
     @cached_property
     def outputs(self) -> Outputs:
-        """What was seen of each output in the whole trace."""
+        """How many rows each output has in the whole trace, and how many of them are bad."""
         rollup = self.rollup
         evidence = Counter(
             zip(*(self.pages.cells(name, self.moments.evidence).tolist() for name in ("op", "slot")), strict=False)
@@ -124,7 +125,7 @@ class SceneCache:
 
     @cached_property
     def tensor_names(self) -> list[str]:
-        """Of all tensors that have rows, at whatever moment."""
+        """The names of all tensors that have rows, at whatever moment."""
         dtypes = self.trace.table("ops", ["op", "output_dtypes"], self.process)
         made = dict(zip(dtypes["op"].to_pylist(), map(len, dtypes["output_dtypes"].to_pylist()), strict=True))
         ops, found = self.ops, set()
@@ -136,7 +137,7 @@ class SceneCache:
         return sorted(found)
 
     def steps_of(self, ops: Sequence[int], slot: int | None) -> tuple[int, int] | None:
-        """The first and the last step in which an output was seen; None: never."""
+        """Finds the first and the last step in which an output was seen; None: never."""
         rollup = self.rollup
         found = np.isin(rollup["op"].to_numpy(), ops)
         if slot is not None:
@@ -161,7 +162,7 @@ class SceneCache:
         return self._rowset[1]
 
     def here(self, number: int | None) -> Here:
-        """What was seen at the moment; nothing in particular of the whole trace."""
+        """Tells what was seen at the moment; nothing in particular of the whole trace."""
         if number is None:
             return NOWHERE
         if self._here is None or self._here[0] != number:
@@ -172,7 +173,7 @@ class SceneCache:
         return self._here[1]
 
     def began(self, number: int | None) -> int:
-        """When the first tensor of the moment was seen, in ns."""
+        """Tells when the first tensor of the moment was seen, in ns."""
         rowset = self.rowset(number)
         if not len(rowset):
             return 0
@@ -183,7 +184,7 @@ class SceneCache:
         return int(self.pages.cells("time", first)[0])
 
     def numbers_of(self, number: int | None, positions: np.ndarray) -> np.ndarray:
-        """How often a tensor of the same name was seen before at the moment."""
+        """Counts how often a tensor of the same name was seen before at the moment."""
         if self._numbers is None or self._numbers[0] != number:
             given = self.rowset(number).given
             if given is None:
@@ -193,7 +194,7 @@ class SceneCache:
         return self._numbers[1].of(positions)
 
     def number_of(self, position: int) -> int:
-        """The same for one row of the whole trace."""
+        """Does the same for one row of the whole trace."""
         return int(self.numbers_of(None, np.array([position]))[0])
 
     @cached_property
@@ -202,7 +203,7 @@ class SceneCache:
 
 
 def stamp(trace: Trace, process: int) -> dict[str, int]:
-    """Changes when the process has written something."""
+    """Gives something that changes when the process has written more."""
     folder = trace.processes[process].folder
     with os.scandir(folder) as entries:
         found = [entry for entry in entries if entry.name.endswith((".arrows", ".parquet", ".json", ".ring"))]

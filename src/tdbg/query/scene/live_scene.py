@@ -1,4 +1,4 @@
-"""The trace of a program that is running in; the scene of its own process at the step where it is now out."""
+"""Opens the trace of a running program at its own process and the step where it is now."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tdbg.query.trace.trace import Trace
 
 
 def scene_at(path: Path, pid: int, step: int) -> TraceScene:
-    """At the step, or where it has nothing recorded yet at the latest moment that has."""
+    """Opens the scene at the step, or at the latest moment that was recorded where that step has nothing yet."""
     trace = Trace.open(path)
     own = [number for number, process in enumerate(trace.processes) if process.info.get("pid") == pid]
     scene = TraceScene(trace, own[-1] if own else None)

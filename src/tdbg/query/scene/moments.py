@@ -1,4 +1,4 @@
-"""A process of a trace in; what is common to its moments, be they training steps or runs of Sessions, out."""
+"""Defines what the moments of a trace have in common, whether they are training steps or runs of Sessions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OUTSIDE = -1  # the number of what is in no step and no run
 
 
 class Moments:
-    """Of one process. ``asked`` (by graph) and ``runs`` (by number) are empty where no Session ran."""
+    """The moments of one process. ``asked`` (by graph) and ``runs`` (by number) are empty where no Session ran."""
 
     kind = "step"
 
@@ -40,14 +40,14 @@ class Moments:
         return {}
 
     def numbers(self) -> Sequence[int]:
-        """In order."""
+        """The numbers of all moments, in order."""
         raise NotImplementedError
 
     def all(self) -> Sequence[Moment]:
         raise NotImplementedError
 
     def moment(self, number: int) -> Moment:
-        """One of them, quicker than all."""
+        """Gives one of them, quicker than ``all`` does."""
         raise NotImplementedError
 
     def _rows_of(self, number: int) -> np.ndarray:
@@ -60,7 +60,7 @@ class Moments:
 
     @property
     def first_bad_seq(self) -> int:
-        """The event of the first bad value; -1: there is none."""
+        """The event of the first bad value; -1 when there is none."""
         seqs = self.rollup["first_bad_seq"].to_numpy()
         return int(min(seqs[seqs >= 0], default=-1))
 
@@ -77,14 +77,14 @@ class Moments:
         return evidence_of(self._pages)
 
     def positions(self, number: int) -> np.ndarray:
-        """The rows of a moment in the order of events, without evidence."""
+        """Finds the rows of a moment in the order of events, without evidence."""
         found = self._rows_of(number)
         is_output = (self._pages.cells("flags", found) & int(Flag.EVIDENCE)) == 0
         found = found[is_output]
         return found[np.argsort(self._pages.cells("seq", found), kind="stable")]
 
     def moment_of(self, seq: int) -> int | None:
-        """The number of the moment in which an event was."""
+        """Finds the number of the moment in which an event was."""
         for page in self._pages.with_seq(seq, seq):
             here = np.flatnonzero(self._pages.part_of_column("seq", page) == seq)
             if len(here):
@@ -93,7 +93,7 @@ class Moments:
         return None
 
     def since(self, time: int | None) -> float:
-        """Seconds since the trace began."""
+        """Turns a time into seconds since the trace began."""
         return max(0.0, (time - self.began) / 1e9) if time and self.began else 0.0
 
     @cached_property
@@ -103,7 +103,8 @@ class Moments:
 
 
 def those_there(numbers: Sequence[int], kind: str) -> str:
-    """``this trace has runs 9, 11 and 13``: all of them, or where they lie when they are many."""
+    """Says which moments there are, ``this trace has runs 9, 11 and 13``: all of them, or where they lie when they are
+    many."""
     if not numbers:
         return f"this trace has no {kind}s"
     if len(numbers) == 1:

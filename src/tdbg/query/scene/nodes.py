@@ -1,4 +1,4 @@
-"""A node's name in; the op with what is around it out: inputs, recipients, attributes and the lines that created it."""
+"""Finds a node by its name, with what is around it: inputs, recipients, attributes and the lines that created it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ NOWHERE = Here((), ())
 
 
 class Nodes:
-    """Of one process."""
+    """The nodes of one process."""
 
     def __init__(self, program: Program, ops: Ops, texts: Texts, neighbours: Neighbours) -> None:
         self._program, self._ops, self._texts, self._neighbours = program, ops, texts, neighbours
 
     def node(self, name: str, here: Here = NOWHERE) -> Node:
-        """Of several ops with the name, the first of those that are ``here``."""
+        """Finds a node; of several ops with the name, the first of those that are ``here``."""
         named = self._ops.find(name)
         number = self._preferred(named.ops, here)[0]
         found = self.of(number, here)
@@ -43,7 +43,7 @@ class Nodes:
         return replace(found, name=found.name + INPUT, inputs=[], control_inputs=[], recipients=to_op)
 
     def _preferred(self, numbers: Sequence[int], here: Here) -> Sequence[int]:
-        """Those that were seen, else those of a graph that ran, else all."""
+        """Chooses those that were seen, else those of a graph that ran, else all."""
         seen = [number for number in numbers if number in here.ops]
         return seen or [n for n in numbers if self._ops.graphs[self._ops.at[n]] in here.graphs] or numbers
 
@@ -68,6 +68,7 @@ class Nodes:
             graph=ops.functions.get(int(ops.graphs[at]), ""),
             phase=Phase(int(ops.phases[at])).label,
             part_of=ops.whole_of(number),
+            framework=ops.frameworks[at],
         )
 
     def _inputs(self, op: Op, here: Here) -> list[Edge]:
@@ -78,7 +79,7 @@ class Nodes:
         return found
 
     def _edge(self, number: int, slot: int, here: Here) -> Edge:
-        """Under a name that finds this very op: with its number where others have the same."""
+        """Names an op so that the name finds this very one: with its number where others have the same name."""
         at = self._ops.at.get(number, -1)
         if at < 0:
             return Edge("?", slot, "?")

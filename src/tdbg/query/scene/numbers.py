@@ -1,4 +1,4 @@
-"""Rows of ``tensors`` in; for each how often a tensor of the same name was seen before it out."""
+"""Counts, for each row, how often a tensor of the same name was seen before it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = ("op", "slot", "flags")
 
 
 class Names:
-    """Numbers for the names of tensors: the same for all rows that ``name:slot`` means."""
+    """Numbers the names of tensors: all rows that ``name:slot`` means get the same number."""
 
     def __init__(self, ops: Ops) -> None:
         ids: dict[str, int] = {}
@@ -26,7 +26,7 @@ class Names:
         self._is_eager[ops.numbers] = ops.graphs < 0
 
     def of(self, rows: pa.Table) -> np.ndarray:
-        """-1: no tensor of its own."""
+        """Gives each row the number of its name; -1 to rows that are no tensors of their own."""
         op, slot, flags = (rows[name].to_numpy() for name in COLUMNS)
         op = self._known(op)
         is_input = self._is_eager[op] & ((flags & int(Flag.INPUT)) != 0)
@@ -35,7 +35,7 @@ class Names:
 
 
 def counted(keys: np.ndarray) -> np.ndarray:
-    """How many equal ones come before each."""
+    """Counts how many equal keys come before each."""
     order = np.argsort(keys, kind="stable")
     is_new = np.ones(len(keys), bool)
     is_new[1:] = keys[order][1:] != keys[order][:-1]
@@ -46,7 +46,7 @@ def counted(keys: np.ndarray) -> np.ndarray:
 
 
 class NumbersOfSome:
-    """Among given rows, which are in the order of events."""
+    """Counts among given rows, which are in the order of events."""
 
     def __init__(self, pages: Pages, names: Names, positions: np.ndarray) -> None:
         keys = names.of(pa.table({name: pages.cells(name, positions) for name in COLUMNS}))
@@ -58,7 +58,7 @@ class NumbersOfSome:
 
 
 class NumbersOfAll:
-    """Among all rows: what was counted up to each page, and within a page when it is asked for."""
+    """Counts among all rows: up to each page at once, and within a page when it is asked for."""
 
     def __init__(self, pages: Pages, names: Names) -> None:
         self._pages, self._names = pages, names

@@ -1,8 +1,8 @@
-"""One process's ops in; their names as the user knows them, what a pattern or a typed name finds among them, out.
+"""Knows the ops of a process by the names that users know, and finds those that a pattern or a typed name means.
 
-The runtime of Sessions fuses and renames: ``Relu`` may be computed by a ``_FusedMatMul`` that stands for a product, a
-sum and itself, ``Sqrt/unary_ops_composition`` stands for ``Sqrt``. Patterns find such an op by each name and type that
-it stands for, and by the runtime's type.
+A framework's runtime may fuse and rename ops: in a Session ``Relu`` may be computed by a ``_FusedMatMul`` that stands
+for a product, a sum and itself, and ``Sqrt/unary_ops_composition`` stands for ``Sqrt``. Patterns find such an op by
+each name and type that it stands for, and by the runtime's type.
 
 A name is that of the op in the trace. Where several ops share it (in several functions, or on several lines), all are
 meant; ``train_step/Log`` is the one of a function, ``Log#12`` that of one op by its number. What an eager op was given
@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tdbg.errors import TdbgError
+from tdbg.frameworks import dialect_of, ops_of
 from tdbg.nearest import did_you_mean
 from tdbg.plain_text import all_plain
 from tdbg.query.trace.fused import Part, fused
@@ -27,7 +28,6 @@ from tdbg.query.trace.trace import Trace
 from tdbg.store.plain_files import json_object
 
 INPUT = "/input"
-_RUNTIME_TYPE = re.compile(r"^_(?:Mkl)?(?:Native)?(?:Fused)?(?=[A-Z])")
 _NUMBERED = re.compile(r"(.*)#(\d+)")
 
 
@@ -40,10 +40,10 @@ class Named(NamedTuple):
 
 
 class Ops:
-    """Columns of the table ``ops``, of one process, by place; ``at`` gives the place of an op's number."""
+    """The columns of the table ``ops``, of one process, by place; ``at`` gives the place of an op's number."""
 
     def __init__(self, trace: Trace, process: int) -> None:
-        columns = ["op", "graph", "name", "type", "device", "attributes", "stack", "phase"]
+        columns = ["op", "graph", "name", "type", "device", "attributes", "stack", "phase", "framework"]
         rows = trace.table("ops", columns, process)
         self.numbers = rows["op"].to_numpy()
         self.graphs = rows["graph"].to_numpy()
@@ -53,6 +53,7 @@ class Ops:
         self.types: list[str] = [function_name(one) for one in rows["type"].to_pylist()]
         self.devices: list[str] = rows["device"].to_pylist()
         self.attributes: list[str] = rows["attributes"].to_pylist()
+        self.frameworks: list[str] = rows["framework"].to_pylist()
         self.at: dict[int, int] = {int(number): place for place, number in enumerate(self.numbers)}
         graphs = trace.table("graphs", ["graph", "function"], process)
         self.functions: dict[int, str] = dict(
@@ -64,16 +65,17 @@ class Ops:
 
     @cached_property
     def size(self) -> int:
-        """Of an array with a cell for each op's number, and a last one, which -1 is the index of."""
+        """The size of an array with a cell for each op's number and a last one, which the index -1 finds."""
         return int(self.numbers.max(initial=-1)) + 2
 
     def known(self, numbers: np.ndarray) -> np.ndarray:
-        """-1 in place of ops that the trace does not tell of: a program that was killed may have left such rows."""
+        """Puts -1 in place of ops that the trace does not tell of: a program that was killed may have left such
+        rows."""
         return np.where((numbers >= 0) & (numbers < self.size - 1), numbers, -1)
 
     @cached_property
     def stands_for(self) -> dict[int, list[Part]]:
-        """By place: names and types of the user's ops that an op of the runtime stands for, its own first."""
+        """Names and types of the user's ops that an op of the runtime stands for, its own first, by place."""
         found = {}
         for place, text in enumerate(self.attributes):
             if '"_stands_for"' in text:
@@ -94,7 +96,7 @@ class Ops:
         return shown
 
     def name_of(self, op: int, is_input: bool = False) -> str:
-        """The user's name of an op, or of what an eager op was given; "" when there is no such op."""
+        """Gives the user's name of an op, or of what an eager op was given; "" when there is no such op."""
         at = self.at.get(op, -1)
         if at < 0:
             return ""
@@ -118,17 +120,21 @@ class Ops:
         return found
 
     def named(self, name: str) -> list[int]:
-        """The numbers of the ops that have a name, or are shown under it."""
+        """Finds the numbers of the ops that have a name, or are shown under it."""
         return [int(self.numbers[place]) for place in self._by_name.get(name, ())]
 
     def whole_of(self, number: int) -> str:
-        """The node that an op of the program became a part of; "": none."""
+        """Finds the node that an op of the program became a part of; "" when there is none."""
         place = self.at[number]
         wholes = [one for one in self._by_part.get(self.names[place], ()) if self.graphs[one] == self.graphs[place]]
         return next((f"{self.shown[one]} ({self.types[one]})" for one in wholes if one != place), "")
 
+    def framework_of(self, op: int) -> str:
+        """Says what the framework is called whose op it is: ``TensorFlow``."""
+        return dialect_of(self.frameworks[self.at[op]]).title
+
     def parts_like(self, node_pattern: str, op_pattern: str) -> dict[str, str]:
-        """The ops that pass the patterns and are computed inside others, with those."""
+        """Finds the ops that pass the patterns and are computed inside others, with those."""
         node, kind = compiled(node_pattern), compiled(op_pattern)
         parts = {name: (name, type_) for own in self.stands_for.values() for name, type_ in own[1:]}
         found = [name for name, type_ in parts.values() if node.match(name) and kind.match(type_)]
@@ -136,8 +142,8 @@ class Ops:
         return {name: whole for name, whole in wholes.items() if whole}
 
     def matching(self, node_pattern: str = "", op_pattern: str = "", exclude: str = "") -> np.ndarray | None:
-        """Which ops, by number (the last cell is False, and stands for -1), pass patterns that match from the
-        beginning; None: all do."""
+        """Finds the ops that pass patterns, which match from the beginning, as an array by number whose last cell is
+        False and stands for -1; None: all do."""
         if not (node_pattern or op_pattern or exclude):
             return None
         passes = np.zeros(self.size, bool)
@@ -157,7 +163,8 @@ class Ops:
 
     def _types_of(self, place: int) -> list[str]:
         kind = self.types[place]
-        own = [kind] if kind[:1] != "_" else [kind, _RUNTIME_TYPE.sub("", kind)]
+        written = ops_of(self.frameworks[place]).written_type(kind)
+        own = [kind] if written == kind else [kind, written]
         parts = self.stands_for.get(place, ())
         by = fused(parsed(self.attributes[place])).computed_by if parts else ""
         return own + [part for _, part in parts] + ([by] if by else [])
@@ -165,7 +172,8 @@ class Ops:
     # ---- names that are typed
 
     def find(self, name: str) -> Named:
-        """The ops that are meant by ``node`` or ``node:slot``; TdbgError, with the nearest name, when there is none."""
+        """Finds the ops that are meant by ``node`` or ``node:slot``; TdbgError, with the nearest name, when there is
+        none."""
         node, colon, slot = name.rpartition(":")
         if not (colon and slot.isdecimal() and len(slot) < 6):
             node, slot = name, ""
@@ -202,7 +210,7 @@ class Ops:
 
 
 def parsed(attributes: str) -> dict[str, object]:
-    """The attributes of an op; none when the text is damaged."""
+    """Reads the attributes of an op; there are none when the text is damaged."""
     try:
         return all_plain(json_object(attributes))
     except ValueError:

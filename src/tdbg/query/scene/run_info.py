@@ -1,4 +1,4 @@
-"""A moment of a trace in; what was asked of it, what it was fed, and how it ended, out."""
+"""Tells what was asked of a moment of a trace, what it was fed, and how it ended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tdbg.scene import Moment, RunInfo, Seen
 
 
 class Feeds(Mapping[str, Any]):
-    """By tensor name; a value is read when it is asked for, and TdbgError when it was not recorded."""
+    """Values that were fed, by tensor name; a value is read when it is asked for, and TdbgError when it was not
+    recorded."""
 
     def __init__(
         self, names: Sequence[str], seen: Callable[[str], Sequence[Seen]], value: Callable[[Seen], Any]

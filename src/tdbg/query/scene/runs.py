@@ -1,4 +1,4 @@
-"""A process of a trace in which Sessions ran in; their runs as moments, and the rows of each, out."""
+"""Shows the runs of Sessions as moments, each with its rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _MOST_NAMED = 3  # fetches in a title
 
 
 class Runs(Moments):
-    """What is in no run is a moment too, of number -1. Constants belong to all runs of their graph."""
+    """The runs of Sessions. What is in no run is a moment too, of number -1. Constants belong to all runs of their
+    graph."""
 
     kind = "run"
 
@@ -66,7 +67,7 @@ class Runs(Moments):
         return found
 
     def _title(self, run: Run) -> str:
-        """``run #4: 1 fetch (train/Adam); 2 feeds``"""
+        """Says what a run was asked for: ``run #4: 1 fetch (train/Adam); 2 feeds``"""
         asked = self.asked.get(run.graph, Asked([], [], []))
         fetched = [*asked.fetches, *asked.targets]
         feeds = _named(asked.feeds) if len(asked.feeds) == 1 else ""
@@ -89,7 +90,7 @@ class Runs(Moments):
 
     @cached_property
     def _constants(self) -> tuple[Counter[int], Counter[int]]:
-        """By graph: how many there are, and how many of them are bad."""
+        """Counts the constants of each graph, and how many of them are bad."""
         rows: Counter[int] = Counter()
         bad: Counter[int] = Counter()
         flags = self._pages.cells("flags", self._loose).tolist()

@@ -1,4 +1,4 @@
-"""A Selection and the rows of a moment, or of a whole trace, in; the rows that pass, in the order wanted, out."""
+"""Selects the rows that pass a Selection, of one moment or of the whole trace, and sorts them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Also = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]  # of ops, slo
 
 
 class Rowset:
-    """Rows by position in the order of events; ``positions`` None: all but evidence, of the whole trace."""
+    """Rows by position, in the order of events. ``positions`` None: all rows of the trace but evidence."""
 
     def __init__(self, pages: Pages, positions: np.ndarray | None, evidence: np.ndarray) -> None:
         self.pages, self.given, self._evidence = pages, positions, evidence
@@ -57,7 +57,7 @@ class Rowset:
         return order[is_wanted[order]]
 
     def cells(self, name: str, positions: np.ndarray) -> np.ndarray:
-        """A column of some of them."""
+        """Reads a column of some of the rows."""
         if positions is self.__dict__.get("all") and self._is_plain:
             return self.pages.column(name)
         return self.pages.cells(name, positions)
@@ -66,7 +66,7 @@ class Rowset:
         return len(self.pages) - len(self._evidence) if self.given is None else len(self.given)
 
     def of_ops(self, passes: np.ndarray, ops: Ops, also: Also | None = None) -> np.ndarray:
-        """Those of the ops that pass (by number, as ``Ops.matching`` gives them) and for which something holds also."""
+        """Finds the rows of ops that pass (by number, as ``Ops.matching`` gives them) and for which ``also`` holds."""
         columns = ("op", "slot", "flags") if also is not None else ("op",)
 
         def places(cells: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -86,7 +86,7 @@ class Rowset:
         return found[~np.isin(found, self._evidence)] if len(self._evidence) else found
 
     def bad(self, first_seq: int) -> np.ndarray:
-        """Those that hold a NaN or an infinity, of which the first is known."""
+        """Finds the rows that hold a NaN or an infinity, given the first such event."""
         if first_seq < 0:
             return np.empty(0, np.int64)
         if self.given is not None:
@@ -104,7 +104,7 @@ Tester = Callable[[np.ndarray, TensorFilter, str, list[str]], np.ndarray]  # of 
 
 
 class Selector:
-    """Of one process."""
+    """Selects rows of one process."""
 
     def __init__(self, ops: Ops, rows: Callable[[], Rows], process: int, first_bad_seq: int, test: Tester) -> None:
         self._ops, self._rows, self._process = ops, rows, process
@@ -113,7 +113,7 @@ class Selector:
     def select(
         self, rowset: Rowset, selection: Selection, filters: Mapping[str, TensorFilter], notes: list[str]
     ) -> np.ndarray | None:
-        """Positions; None: all of the whole trace, as they come."""
+        """Gives the positions of the rows that pass; None: all rows of the trace, as they come."""
         if selection.sort_by not in SORT_KEYS:
             raise TdbgError(f"tensors cannot be sorted by {selection.sort_by!r}, only by {', '.join(SORT_KEYS)}")
         # Of the nodes that -fenn names only the filter is not to see the tensors; without a filter it means nothing.
@@ -166,7 +166,7 @@ class Selector:
         return found[np.argsort(_small(keys), kind="stable")]
 
     def _ranks(self, texts: list[str]) -> np.ndarray:
-        """By the number of an op; the last cell stands for -1."""
+        """Ranks the ops by a text of theirs. The array is by the number of an op; its last cell stands for -1."""
         order = {text: rank for rank, text in enumerate(sorted(set(texts)))}
         ranks = np.zeros(self._ops.size, np.int64)
         ranks[self._ops.numbers] = [order[text] for text in texts]
@@ -174,7 +174,7 @@ class Selector:
 
 
 def _small(keys: np.ndarray) -> np.ndarray:
-    """The same order in numbers of 16 bits where that is possible: those are sorted much faster."""
+    """Gives the same order in numbers of 16 bits where that is possible: those are sorted much faster."""
     if not len(keys):
         return keys
     least, greatest = int(keys.min()), int(keys.max())

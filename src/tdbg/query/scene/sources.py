@@ -1,4 +1,4 @@
-"""A process of a trace in; the Python files that made its ops, and what each line made, out."""
+"""Lists the Python files that made the ops of a process, and what each line made."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ Outputs = dict[tuple[int, int], tuple[int, int]]  # by op and slot: rows, and ho
 
 
 class SourceFiles:
-    """Of one process. An op belongs to each file on its stack, once a file: to the innermost line of it."""
+    """The source files of one process. An op belongs to each file on its stack, once a file: to the innermost line of
+    it."""
 
     def __init__(self, program: Program, ops: Ops, texts: Texts, whole: Callable[[], Outputs]) -> None:
         self._program, self._ops, self._texts, self._whole = program, ops, texts, whole
 
     def files(self, rowset: Rowset) -> list[SourceFile]:
-        """The user's first, then by path."""
+        """Lists the user's files first, then the others by path."""
         outputs = self._outputs(rowset)
         by_op: dict[int, list[int]] = defaultdict(list)
         for (op, _), (rows, _) in outputs.items():
@@ -65,12 +66,12 @@ class SourceFiles:
         return found
 
     def ops_by_line(self, path: str) -> tuple[str, dict[int, list[int]]]:
-        """The file that is meant, and the ops that each of its lines made."""
+        """Finds the file that is meant, and the ops that each of its lines made."""
         file = self._find(path)
         return file, dict(self._by_file.get(file, {}))
 
     def _find(self, path: str) -> str:
-        """A file by its path or the end of it."""
+        """Finds a file by its path or the end of it."""
         known = list(dict.fromkeys([*self._by_file, *self._program.files()]))
         if path in known:
             return path

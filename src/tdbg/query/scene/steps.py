@@ -1,4 +1,4 @@
-"""A process of a trace in; its training steps as moments, and the rows of each, out."""
+"""Shows training steps as moments, each with its rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tdbg.scene import Moment
 
 
 class Steps(Moments):
-    """What comes before the first step is a moment too, of number -1."""
+    """The training steps. What comes before the first step is a moment too, of number -1."""
 
     @cached_property
     def _places(self) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""Rows of ``tensors`` by position in; a listing of what was seen, in order and read as it is asked for, out."""
+"""Lists what was seen of tensors, in order; rows are read when they are asked for."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Order(Protocol):
     def __len__(self) -> int: ...
 
     def positions(self, places: np.ndarray) -> np.ndarray:
-        """Of the rows at these places of the listing."""
+        """Gives the positions of the rows at these places of the listing."""
 
     def place_of(self, position: int) -> int | None:
-        """Where a row stands in the listing; None when it is not in it."""
+        """Finds where a row stands in the listing; None when it is not in it."""
 
     def places_of(self, positions: np.ndarray) -> np.ndarray:
-        """The same of those rows that are in the listing, in no order."""
+        """Finds the places of those rows that are in the listing, in no order."""
 
 
 class Chosen:
@@ -55,7 +55,7 @@ class Chosen:
 
 
 class Everything:
-    """All rows but some, in the order of events: within a page by number, for pages follow each other."""
+    """All rows but some, in the order of events. Pages follow each other, so only within a page rows are sorted."""
 
     def __init__(self, pages: Pages, without: np.ndarray) -> None:
         self._pages, self._without = pages, without
@@ -80,12 +80,12 @@ class Everything:
         return int(self._starts[number] + found[0]) if len(found) else None
 
     def places_of(self, positions: np.ndarray) -> np.ndarray:
-        """Good to a page: within one, rows are counted as they lie."""
+        """Finds the places of rows, roughly: within a page, rows are counted as they lie."""
         positions = np.sort(positions[~np.isin(positions, self._without)])
         return positions - np.searchsorted(self._without, positions)
 
     def of_page(self, number: int) -> np.ndarray:
-        """The rows of a page in their order."""
+        """Gives the rows of a page in their order."""
         page = self._pages.pages[number]
         seqs = self._pages.part_of_column("seq", number)
         is_rising = bool(np.all(seqs[1:] >= seqs[:-1]))
@@ -95,7 +95,8 @@ class Everything:
 
 
 class LateSeen(Seen):
-    """Of a whole trace, where counting takes a look at all rows: ``number`` is counted when it is asked for."""
+    """What was seen, in a whole trace: counting takes a look at all rows there, so ``number`` is counted when it is
+    asked for."""
 
     __slots__ = ("_counting",)
     _counting: Callable[[], int]
@@ -113,7 +114,7 @@ Maker = Callable[[np.ndarray], list[Seen]]
 
 
 class RowTensors(Tensors):
-    """``make`` gives what was seen at positions; ``numbers``: its count among the same tensor, by place."""
+    """The tensors of a listing. ``make`` makes them of the rows at some positions."""
 
     def __init__(self, order: Order, make: Maker, total: int, notes: Sequence[str], is_reversed: bool = False) -> None:
         self._order, self._make = order, make
@@ -152,7 +153,7 @@ def size_of(elements: int, dtype: int) -> int | None:
 
 
 def sizes_of(elements: np.ndarray, dtypes: np.ndarray) -> np.ndarray:
-    """-1 where a size is not known."""
+    """Gives the size of each tensor in bytes; -1 where it is not known."""
     widths = np.zeros(256, np.int64)
     for kind, width in _BYTES.items():
         widths[int(kind)] = width
@@ -161,7 +162,8 @@ def sizes_of(elements: np.ndarray, dtypes: np.ndarray) -> np.ndarray:
 
 
 def summary_of(row: dict[str, Any]) -> Summary | None:
-    """None where numbers are missing. An older tdbg measured fewer: a count that it lacks is -1, a statistic NaN."""
+    """Makes the summary of a row; None where numbers are missing. An older tdbg measured fewer: a count that it
+    lacks is -1, a statistic NaN."""
     values = [row[name] for name in NAMES]
     if row["flags"] & Flag.NUMBERS:
         nothing = [-1 if number.is_count else math.nan for number in NUMBERS]

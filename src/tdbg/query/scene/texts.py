@@ -1,4 +1,4 @@
-"""A file that a trace names in; its lines out, as the trace holds them.
+"""Gives the lines of a source file as the trace holds them.
 
 The disk is never read: a trace may name any file of whoever reads it, and what it names is shown to all who see the
 page.
@@ -13,7 +13,7 @@ from tdbg.query.trace.program import Program
 
 
 class Texts:
-    """A trace holds the user's files, and not those of libraries."""
+    """The texts of source files. A trace holds the user's files, and not those of libraries."""
 
     def __init__(self, program: Program) -> None:
         self._program = program

@@ -1,4 +1,4 @@
-"""A trace in; the scene that commands look at out: its moments, tensors, nodes and sources, one process at a time."""
+"""Makes a trace the scene that commands look at: its moments, tensors, nodes and sources, one process at a time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ _MOST_TESTED = 20_000  # tensors that a user's function is asked about
 
 
 class TraceScene:
-    """``process`` is the one that is looked at: that with the first bad value, unless another is asked for."""
+    """The scene of a trace. ``process`` is the one that is looked at: that with the first bad value, unless another is
+    asked for."""
 
     def __init__(self, trace: Trace | str | Path, process: int | None = None) -> None:
         self._trace = trace if isinstance(trace, Trace) else Trace.open(trace)
@@ -112,8 +113,10 @@ class TraceScene:
         found = self._selector.select(rowset, selection, self.filters, notes)
         order = Everything(self._pages, self._read.moments.evidence) if found is None else Chosen(found)
         if selection.node_pattern or selection.op_pattern:
-            inside = self._read.ops.parts_like(selection.node_pattern, selection.op_pattern)
-            notes += [computed_inside(inside)] if inside else []
+            ops = self._read.ops
+            inside = ops.parts_like(selection.node_pattern, selection.op_pattern)
+            if inside:
+                notes.append(computed_inside(inside, ops.framework_of(ops.named(next(iter(inside)))[0])))
         if len(rowset) and not len(self._read.ops):
             notes.append("the program ended before its ops were written, so their names are unknown")
         notes += [f"{name} is damaged: its rows are shown without names" for name in sorted(self._pages.damaged)]
@@ -135,7 +138,7 @@ class TraceScene:
         return RowTensors(Chosen(found), self._make, len(found), ())
 
     def event(self, seq: int) -> Seen:
-        """What was seen in one event, at whatever moment; TdbgError when there is no such event."""
+        """Gives what was seen in one event, at whatever moment; TdbgError when there is no such event."""
         found = positions_of(self._pages, np.array([seq], np.int64))
         if not len(found):
             raise TdbgError(f"this trace has no event #{seq:,}")
@@ -179,7 +182,7 @@ class TraceScene:
         return self._trace
 
     def verdict(self) -> Verdict:
-        """Of the whole trace, as far as it was written when the scene was last refreshed."""
+        """The verdict on the whole trace, as far as it was written when the scene was last refreshed."""
         return self._read.verdict
 
     @property
@@ -223,9 +226,11 @@ class TraceScene:
             first, last = elsewhere
             when = f"; it was at step {first}" if first == last else f"; it was between steps {first} and {last}"
             return f"{tensor} was not seen{at}" + (when if kind == "step" else "; it was in another run")
-        part = next((whole for op in named.ops if (whole := self._read.ops.whole_of(op))), "")
+        ops = self._read.ops
+        part = next((whole for op in named.ops if (whole := ops.whole_of(op))), "")
         if part:
-            return f"the value of {tensor} is not visible: TensorFlow computes it inside {part}; look there"
+            framework = ops.framework_of(named.ops[0])
+            return f"the value of {tensor} is not visible: {framework} computes it inside {part}; look there"
         op = self._read.program.ops[named.ops[0]]
         if named.slot is not None and self._read.steps_of(named.ops, None):
             return f"{tensor} was not recorded; other outputs of the node were"

@@ -1,4 +1,4 @@
-"""What was seen of a tensor in; its elements out, where the trace kept them."""
+"""Reads the elements of a tensor where the trace kept them, and says how to keep them where it did not."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Key(NamedTuple):
 
 
 class Values:
-    """Of one process. Beside bad outputs their ops' inputs are kept, under the op that was given them."""
+    """The values that one process kept. Beside bad outputs the inputs of their ops are kept, under the op that was
+    given them."""
 
     def __init__(self, trace: Trace, process: int, pages: Pages, program: Program, evidence: np.ndarray) -> None:
         self._trace, self._process, self._pages, self._program = trace, process, pages, program
@@ -60,7 +61,7 @@ class Values:
         return {row["tensor"]: row["value"] for row in rows if row["tensor"] >= 0 and row["value"] >= 0}
 
     def kept(self, key: Key) -> int:
-        """The number of its value; -1 when it was not kept."""
+        """Finds the number of a tensor's value; -1 when it was not kept."""
         if key.value >= 0 or not len(self._evidence):
             return key.value
         if key.tensor >= 0 and key.tensor in self._by_tensor:
@@ -94,7 +95,7 @@ class Values:
 
 
 def program_words(info: Mapping[str, Any]) -> str:
-    """What ``tdbg run`` was given to run, as it would be typed."""
+    """Says what ``tdbg run`` was given to run, as it would be typed."""
     words = [str(word) for word in info.get("argv") or ()][1:]
     while words and words[0].startswith("-") and words[0] not in ("-m", "-c"):
         words = words[1:]
@@ -102,7 +103,7 @@ def program_words(info: Mapping[str, Any]) -> str:
 
 
 def _as_array(value: np.ndarray | RawValue, seen: Seen) -> Any:
-    """Small floats that numpy has no word for, where ml_dtypes is not installed, as float32."""
+    """Makes float32 of small floats that numpy has no word for, where ml_dtypes is not installed."""
     if isinstance(value, RawValue):
         raise TdbgError(f"the elements of {seen.tensor} are not numbers ({seen.dtype}), so they cannot be shown")
     if seen.dtype == DType.BFLOAT16.label and value.dtype == np.uint16:

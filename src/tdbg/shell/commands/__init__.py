@@ -1,4 +1,4 @@
-"""The commands of the debugger's prompt, one file each: a name or alias in, its command out."""
+"""Finds the commands of the debugger's prompt by name or alias; each is a file of this folder."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NAMES: tuple[str, ...] = (
 
 
 def all_commands() -> dict[str, Command]:
-    """By name, in the order of ``help``."""
+    """Loads all commands, by name and in the order of ``help``."""
     return {name: _load(name) for name in NAMES}
 
 
@@ -55,12 +55,12 @@ def _load(name: str) -> Command:
 
 
 def _module(name: str) -> str:
-    """A word of Python cannot name a file that is imported by its name."""
+    """Gives the name of a command's file: a word of Python cannot name a file that is imported by its name."""
     return f"{name}_" if iskeyword(name) else name
 
 
 def find(word: str) -> Command | None:
-    """By name or alias. Loads no more of them than it must: the first screen waits for this."""
+    """Finds a command by name or alias. Loads no more of them than it must: the first screen waits for this."""
     for name in [word] if word in NAMES else NAMES:
         if word in _words(command := _load(name)):
             return command
@@ -69,7 +69,7 @@ def find(word: str) -> Command | None:
 
 @cache
 def all_words() -> tuple[str, ...]:
-    """Names and aliases."""
+    """The names and aliases of all commands."""
     return tuple(word for command in all_commands().values() for word in _words(command))
 
 

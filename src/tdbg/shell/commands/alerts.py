@@ -1,4 +1,4 @@
-"""``alerts``: the alerts of the whole trace: bad values, functions traced again, shapes that changed."""
+"""``alerts`` lists the alerts of the whole trace: bad values, functions traced again, shapes that changed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from tdbg.query.over_time.alert_kinds import KINDS
 from tdbg.shell import command
 from tdbg.shell.command import quoted
-from tdbg.shell.linked import linked, place, step_link
+from tdbg.shell.place_links import linked, place, step_link
 from tdbg.shell.result import Cell, Column, Mapped, Result, Span, Table, text
 
 _SAID = {"bad_values": "outputs with bad values", "retrace": "functions traced again", "shape_change": "changed shapes"}

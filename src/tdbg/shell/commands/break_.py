@@ -1,4 +1,4 @@
-"""``break``: the conditions that hold a running program, listed and changed."""
+"""``break`` lists and changes the conditions that hold a running program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``config``: the settings of the prompt, which are kept for the next time."""
+"""``config`` shows and changes the settings of the prompt, which are kept for the next time."""
 
 from __future__ import annotations
 

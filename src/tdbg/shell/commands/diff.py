@@ -1,4 +1,4 @@
-"""``diff``: another trace in; the first place where the two runs part out."""
+"""``diff`` finds the first place where this run and that of another trace part."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import os
 from argparse import Namespace
 
 from tdbg.shell import command
-from tdbg.shell.linked import linked, places
+from tdbg.shell.diff_options import add_diff_options
+from tdbg.shell.place_links import linked, places
 from tdbg.shell.result import Result, Text
 
 _WIDE = 10_000  # nothing is cut; the layout wraps
@@ -24,14 +25,7 @@ class Command(command.Command):
 
     def prepare_parser(self, parser: command.Parser) -> None:
         parser.add_argument("other", metavar="TRACE", help="the other trace")
-        parser.add_argument(
-            "--exact", action="store_true", help="compare bit by bit: rounding counts as a difference too"
-        )
-        parser.add_argument(
-            "--numbers-only",
-            action="store_true",
-            help="compare values across element types, and skip ops that only one run has",
-        )
+        add_diff_options(parser)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         from tdbg.query.compare.diff import compare

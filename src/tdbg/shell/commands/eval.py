@@ -1,4 +1,4 @@
-"""``eval``: an expression over tensors in; what it comes to out."""
+"""``eval`` computes an expression over tensors."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Command(command.Command):
         add_output_flags(parser)
 
     def parse(self, words: Sequence[str]) -> Namespace:
-        """Flags may stand before and behind the expression, which may be in quotes."""
+        """Finds the flags, which may stand before and behind the expression; that may be in quotes."""
         rest = " ".join(words).strip()
         flags: list[str] = []
         while match := _FLAG.match(rest):
@@ -103,7 +103,7 @@ class Command(command.Command):
 
 
 def _last_flag(rest: str) -> re.Match[str] | None:
-    """A flag at the very end, behind a space; a name of its own it cannot be, for names stand in backticks."""
+    """Finds a flag at the very end, behind a space; it cannot be a name, for names stand in backticks."""
     found = [
         match for match in _FLAG.finditer(rest) if match.end() == len(rest) and rest[: match.start()][-1:].isspace()
     ]
@@ -111,7 +111,7 @@ def _last_flag(rest: str) -> re.Match[str] | None:
 
 
 def _stand_in(typed: str, shell: command.Context, arrays: dict[str, Any], notes: list[Line]) -> str:
-    """A name that Python can read for a tensor, whose elements are looked up; of several dumps, unless one was named,
+    """Gives a tensor a name that Python can read, and looks its elements up; of several dumps, unless one was named,
     the first is taken, and that is noted."""
     bare, number = _NUMBERED.fullmatch(typed), 0
     if bare is not None:
@@ -130,12 +130,12 @@ def _stand_in(typed: str, shell: command.Context, arrays: dict[str, Any], notes:
 
 
 def _is_even(value: Sequence[Any]) -> bool:
-    """Whether parts make one array."""
+    """Whether the parts of a value make one array."""
     return all(np.ndim(one) == 0 and isinstance(one, int | float | complex | np.generic) for one in value)
 
 
 def _parts(expression: str, value: Sequence[Any], shows_all: bool, notes: Sequence[Line]) -> Result:
-    """Several arrays, one after the other."""
+    """Shows several arrays, one after the other."""
     blocks: list[Block] = [Text(notes)] if notes else []
     for name, one in zip(getattr(value, "_fields", range(len(value))), value, strict=True):
         array = np.asarray(one)

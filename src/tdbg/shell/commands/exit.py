@@ -1,4 +1,4 @@
-"""``exit``: the program ends, or the shell does."""
+"""``exit`` ends the program that is held, or the shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``grad``: the norms of the gradients of all layers over the steps, as a table with small charts."""
+"""``grad`` shows the norms of all layers' gradients over the steps, as a table with small charts."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Command(command.Command):
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         from tdbg.query.over_time.curves import Curves
-        from tdbg.shell.traced import trace_scene
+        from tdbg.shell.recorded_scene import recorded_scene
 
-        scene = trace_scene(shell)
+        scene = recorded_scene(shell)
         over_steps = Curves(scene.trace(), scene.process)
         curves = over_steps.weights_by_step() if args.weights else over_steps.gradient_by_layer()
         curves = [curve for curve in curves if any(point.value is not None or point.bad for point in curve.points)]

@@ -1,4 +1,4 @@
-"""``health``: what is not healthy in training, with or without bad values: the rules' alerts."""
+"""``health`` tells what is unhealthy in training, whether or not there are bad values: the rules' alerts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from tdbg.shell import command
-from tdbg.shell.linked import place, step_link
+from tdbg.shell.place_links import place, step_link
 from tdbg.shell.result import Line, Result, Span, text
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ class Command(command.Command):
     examples = (("health", "all rules"),)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
-        from tdbg.shell.traced import trace_scene
+        from tdbg.shell.recorded_scene import recorded_scene
 
-        verdict = trace_scene(shell).verdict()
+        verdict = recorded_scene(shell).verdict()
         alerts, notes = verdict.alerts, verdict.health.notes()
         lines: list = []
         for alert in alerts:

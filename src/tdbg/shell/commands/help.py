@@ -1,4 +1,4 @@
-"""``help``: all commands, one of them, or the language of filters."""
+"""``help`` explains all commands, one of them, or the language of filters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``history``: a tensor in; its numbers over all steps, as a chart and a table, out."""
+"""``history`` shows a tensor's numbers over all steps, as a chart and a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tdbg.errors import TdbgError
 from tdbg.shell import command
 from tdbg.shell.command import quoted
-from tdbg.shell.linked import step_link
+from tdbg.shell.place_links import step_link
 from tdbg.shell.result import Block, Cell, Column, Mapped, Plot, Result, Span, Table, text
 from tdbg.shell.tensor_name import TensorName
 
@@ -37,9 +37,9 @@ class Command(command.Command):
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         from tdbg.query.over_time.tensor_history import find_history
-        from tdbg.shell.traced import trace_scene
+        from tdbg.shell.recorded_scene import recorded_scene
 
-        scene = trace_scene(shell)
+        scene = recorded_scene(shell)
         name = TensorName.parse(args.tensor).tensor
         curve, width = find_history(scene.trace(), scene.process, name)
         if not curve.points:
@@ -76,7 +76,7 @@ class Command(command.Command):
 
 
 def _value(point: Point, quantity: str) -> float | None:
-    """Of the finite elements; None: there are none, or they were not measured."""
+    """Gives a quantity of the finite elements; None when there are none, or they were not measured."""
     if quantity == "mean":
         return point.value
     if point.low is None or point.high is None:

@@ -1,4 +1,4 @@
-"""``list_inputs``: where the inputs of an op come from."""
+"""``list_inputs`` tells where the inputs of an op come from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``list_outputs``: which ops take the outputs of an op."""
+"""``list_outputs`` tells which ops take the outputs of an op."""
 
 from __future__ import annotations
 

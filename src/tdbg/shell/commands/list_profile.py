@@ -1,4 +1,4 @@
-"""``list_profile``: how long each op of a profiled run took."""
+"""``list_profile`` tells how long each op of a profiled run took."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tdbg.query.listing.profile import (
     place_of,
 )
 from tdbg.shell import command
-from tdbg.shell.edges import node_link
+from tdbg.shell.neighbour_tree import node_link
 from tdbg.shell.result import Block, Cell, Column, Result, Span, Table, text
 
 _DECIMALS = {"us": 1, "ms": 3, "s": 6}
@@ -129,7 +129,7 @@ def _row(node: ProfiledNode, began: int, unit: str) -> list[Cell]:
 
 
 def _aligned(ns: int, unit: str) -> str:
-    """With as many decimals as all others in this unit."""
+    """Writes a time with as many decimals as all others in this unit."""
     return f"{ns / UNITS[unit]:.{_DECIMALS[unit]}f}"
 
 

@@ -1,4 +1,4 @@
-"""``list_source``: the Python files whose lines made ops."""
+"""``list_source`` lists the Python files whose lines made ops."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _row(file: SourceFile) -> list[Cell]:
 
 
 def _with_nodes(shell: command.Context, files: Sequence[SourceFile], pattern: str) -> Iterator[SourceFile]:
-    """Counted over nodes of such names only; files without any are left out."""
+    """Counts only nodes of such names; files without any are left out."""
     tensors = shell.scene.tensors(Selection(node_pattern=pattern))
     dumps = Counter(seen.tensor for seen in tensors)
     for file in files:

@@ -1,4 +1,4 @@
-"""``list_tensors``: which tensors were seen, with time, size, op type, name and what is bad in them."""
+"""``list_tensors`` lists the tensors that were seen, with time, size, op type, name and what is bad in them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _headline(count: int, total: int, selection: Selection) -> str:
 
 def _columns(args: Namespace) -> list[Column]:
     def again(key: str) -> str:
-        """The same list by another column; by the same one, the other way round."""
+        """Writes the command for the same list sorted by another column; by the same one, the other way round."""
         words = ["lt", "-s", key]
         words += ["-r"] if key == args.sort_by and not args.reverse else []
         for flag, value in (
@@ -107,7 +107,7 @@ def _columns(args: Namespace) -> list[Column]:
 
 
 def _row(seen: Seen) -> list[Cell]:
-    """With a link to this very one; which of all it is takes counting in a large trace."""
+    """Gives a row with a link to this very tensor; which of all it is takes counting in a large trace."""
     number = f" -n {seen.number}" if seen.number else ""
     return _measured(seen, f"pt {command.quoted(seen.tensor)}{number}")
 

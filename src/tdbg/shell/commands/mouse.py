@@ -1,4 +1,4 @@
-"""``mouse``: whether the screen takes clicks, or the terminal selects text with them."""
+"""``mouse`` decides whether the screen takes clicks or the terminal selects text with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``next``: forward again, after ``prev``."""
+"""``next`` goes forward again, after ``prev``."""
 
 from __future__ import annotations
 

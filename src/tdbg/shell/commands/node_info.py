@@ -1,4 +1,4 @@
-"""``node_info``: one op, its neighbours, attributes, tensors, and the lines that created it."""
+"""``node_info`` shows one op: its neighbours, attributes and tensors, and the lines that created it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from tdbg.frameworks import dialect_of
 from tdbg.model import Frame
 from tdbg.scene import Edge, Node, Seen
 from tdbg.shell import command
 from tdbg.shell.bad_elements import bad_spans
-from tdbg.shell.edges import edge_spans
+from tdbg.shell.neighbour_tree import edge_spans
 from tdbg.shell.result import Line, Result, Span, Text
 
 
@@ -71,7 +72,9 @@ def _what(node: Node) -> Iterator[Line]:
     yield ()
     facts = [("Op", node.op_type, "op"), ("Device", node.device, ""), ("Written as", node.written_as, "")]
     if node.part_of:
-        facts.append(("Value", f"not visible: TensorFlow computes it inside {node.part_of}", ""))
+        facts.append(
+            ("Value", f"not visible: {dialect_of(node.framework).title} computes it inside {node.part_of}", "")
+        )
     facts += [("Function", node.graph, ""), ("Phase", node.phase, "")]
     for label, value, style in facts:
         if value:
@@ -119,7 +122,7 @@ def _dumps(seen: Sequence[Seen]) -> Iterator[Line]:
 
 
 def _traceback(node: Node, shows_all: bool) -> Iterator[Line]:
-    """The outermost line first. Lines of libraries are counted where there are lines of the user."""
+    """Writes the stack, the outermost line first. Lines of libraries are counted where there are lines of the user."""
     yield ()
     if not node.stack:
         yield (Span("The lines that created this node are unknown."),)

@@ -1,4 +1,4 @@
-"""``open``: the path of another trace in; the shell then looks at that one."""
+"""``open`` makes the shell look at another trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``prev``: back to the screen that was shown before."""
+"""``prev`` goes back to the screen that was shown before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``print_feed``: the name of a feed in; the value that the run was given for it out."""
+"""``print_feed`` shows the value that a run was given for a feed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 from tdbg.errors import TdbgError
 from tdbg.shell import command
 from tdbg.shell.command import quoted
-from tdbg.shell.part import Part
 from tdbg.shell.result import Result, Span
 from tdbg.shell.tensor_blocks import add_value_flags, question, value_blocks, write
 from tdbg.shell.tensor_name import TensorName, take
+from tdbg.shell.tensor_part import TensorPart
 
 
 class Command(command.Command):
@@ -49,7 +49,7 @@ class Command(command.Command):
         if asked is not None:
             return asked
         written = [write(shown, args.write_path, args.force)] if args.write_path else []
-        blocks = value_blocks(f"{known}{name.brackets} (feed)", shown, args, Part.of(array.shape, name.index))
+        blocks = value_blocks(f"{known}{name.brackets} (feed)", shown, args, TensorPart.of(array.shape, name.index))
         node = quoted(known.partition(":")[0])
         menu = [Span("run_info", "name", "run_info"), Span("list_outputs", "name", f"lo -r {node}")]
         return Result([*written, *blocks], menu)

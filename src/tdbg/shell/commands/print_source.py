@@ -1,4 +1,4 @@
-"""``print_source``: a Python file with what each of its lines made, or what each cost."""
+"""``print_source`` shows a Python file with what each of its lines made, or what each cost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tdbg.errors import TdbgError
 from tdbg.query.listing.profile import UNITS, ProfileFilter, line_totals, list_profile
 from tdbg.scene import Selection, SourceLine
 from tdbg.shell import command
-from tdbg.shell.edges import node_link
+from tdbg.shell.neighbour_tree import node_link
 from tdbg.shell.result import Cell, Column, Line, Result, Span, Table, Text, text
 
 _OF_PROFILE = ("--cost_type", "--time_unit", "-d", "--device_name_filter", "-n", "--node_name_filter", "--init_line")
@@ -55,7 +55,8 @@ class Command(command.Command):
         return {"": self.parser(), "with a profile, to show times": self.profile_parser()}
 
     def parse(self, words: Sequence[str]) -> Namespace:
-        """-t means another thing where there is a profile, which only ``run`` can know."""
+        """Leaves the words as they are: -t means another thing where there is a profile, which only ``run`` can
+        know."""
         return Namespace(words=list(words))
 
     def run(self, shell: command.Context, args: Namespace) -> Result:

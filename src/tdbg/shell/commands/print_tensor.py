@@ -1,4 +1,4 @@
-"""``print_tensor``: a name, perhaps with a slice, in; the elements of that tensor, or what is known of them, out."""
+"""``print_tensor`` shows the elements of a tensor or a slice of it, or what is known of them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tdbg.scene import Seen
 from tdbg.shell import command
 from tdbg.shell.command import quoted
 from tdbg.shell.numeric_summary import summary_text
-from tdbg.shell.part import Part
 from tdbg.shell.result import Block, Result, Span, text
 from tdbg.shell.tensor_blocks import add_value_flags, header, question, value_blocks, write
 from tdbg.shell.tensor_name import TensorName, take
+from tdbg.shell.tensor_part import TensorPart
 
 _MOST_LISTED = 10
 _MOST_LOOKED_THROUGH = 100_000
@@ -72,7 +72,9 @@ class Command(command.Command):
         if asked is not None:
             return asked
         written = [write(shown, args.write_path, args.force)] if args.write_path else []
-        return Result([*several, *written, *value_blocks(title, shown, args, Part.of(array.shape, name.index))], menu)
+        return Result(
+            [*several, *written, *value_blocks(title, shown, args, TensorPart.of(array.shape, name.index))], menu
+        )
 
 
 def _chosen(all_seen: Sequence[Seen], number: int | None, tensor: str) -> Seen:
@@ -98,7 +100,7 @@ def _several(all_seen: Sequence[Seen], name: TensorName) -> list[Block]:
 
 
 def _first_bad(all_seen: Sequence[Seen], name: TensorName) -> list:
-    """Where it is not among those listed."""
+    """Names the first bad dump where it is not among those listed."""
     bad = next((number for number, seen in enumerate(islice(all_seen, _MOST_LOOKED_THROUGH)) if seen.is_bad), 0)
     if bad < _MOST_LISTED:
         return []
@@ -107,7 +109,7 @@ def _first_bad(all_seen: Sequence[Seen], name: TensorName) -> list:
 
 
 def _numbers(seen: Seen, title: str, problem: str) -> list[Block]:
-    """What is known of a tensor whose elements were not kept."""
+    """Shows what is known of a tensor whose elements were not kept."""
     blocks: list[Block] = [header(title, seen.dtype, seen.shape)]
     if seen.numbers is not None:
         blocks.append(summary_text(seen.numbers, seen.dtype))

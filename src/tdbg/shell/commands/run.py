@@ -1,4 +1,4 @@
-"""``run``: what a held program does next, as an Action."""
+"""``run`` tells a held program what to do next."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Command(command.Command):
 
 
 def action_of(args: Namespace, shell: command.Context) -> Action:
-    """TdbgError, with a sentence, when the flags make no sense together."""
+    """Makes an Action of the flags; TdbgError, with a sentence, when they make no sense together."""
     until, exclude = args.till_filter_pass, args.filter_exclude_node_names
     if until:
         check_filter(until, shell.scene)

@@ -1,4 +1,4 @@
-"""``run_info``: what was asked of this run, or what this step is."""
+"""``run_info`` tells what was asked of this run, or what this step is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``sql``: a query in; its rows out."""
+"""``sql`` asks the trace a query and shows the rows that come of it."""
 
 from __future__ import annotations
 

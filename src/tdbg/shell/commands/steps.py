@@ -1,4 +1,4 @@
-"""``steps``: the moments of a trace, and the way from one to another."""
+"""``steps`` lists the moments of a trace, and goes from one to another."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Command(command.Command):
         return [offer for offer in offers if offer.text.startswith(word)]
 
     def parse(self, words: Sequence[str]) -> Namespace:
-        """A step before the first one has the number -1, which is no flag."""
+        """Takes a negative number for a step: what comes before the first one has the number -1, which is no flag."""
         return Namespace(where=words[0]) if len(words) == 1 and words[0].lstrip("-").isdigit() else super().parse(words)
 
     def run(self, shell: command.Context, args: Namespace) -> Result:

@@ -1,4 +1,4 @@
-"""``version``: which tdbg this is."""
+"""``version`` tells which tdbg this is."""
 
 from __future__ import annotations
 

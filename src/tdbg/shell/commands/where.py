@@ -1,4 +1,4 @@
-"""``where``: a tensor in; the way that its value came, op by op with the program's lines, out."""
+"""``where`` shows the way that a tensor's value came, op by op with the program's lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tdbg.errors import TdbgError
 from tdbg.scene import Seen
 from tdbg.shell import command
 from tdbg.shell.command import quoted
-from tdbg.shell.linked import linked, place, places
+from tdbg.shell.place_links import linked, place, places
 from tdbg.shell.result import Cell, Column, Line, Result, Span, Table, Text, text
 from tdbg.shell.tensor_name import TensorName
 
@@ -52,9 +52,9 @@ class Command(command.Command):
 
     def run(self, shell: command.Context, args: Namespace) -> Result:
         from tdbg.query.flow.origin_path import find_way
-        from tdbg.shell.traced import trace_scene
+        from tdbg.shell.recorded_scene import recorded_scene
 
-        scene = trace_scene(shell)
+        scene = recorded_scene(shell)
         name = TensorName.parse(args.tensor).tensor
         seen = _chosen(scene.seen(name), args.number, name)
         way = find_way(scene.trace(), scene.process, seen.seq)

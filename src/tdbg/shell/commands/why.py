@@ -1,4 +1,4 @@
-"""``why``: where bad values began, why, how far they spread and what to do: the verdict on the whole trace."""
+"""``why`` gives the verdict on the whole trace: where bad values began, why, how far they spread, what to do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tdbg.model import Frame
 from tdbg.shell import command
 from tdbg.shell.command import quoted
-from tdbg.shell.linked import linked, places, step_link
+from tdbg.shell.place_links import linked, places, step_link
 from tdbg.shell.result import Line, Result, Span, Text
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ class Command(command.Command):
     def run(self, shell: command.Context, args: Namespace) -> Result:
         from tdbg.query.scene.ops import Ops
         from tdbg.query.verdict.text import full_lines
-        from tdbg.shell.traced import trace_scene
+        from tdbg.shell.recorded_scene import recorded_scene
 
-        scene = trace_scene(shell)
+        scene = recorded_scene(shell)
         trace, verdict = scene.trace(), scene.verdict()
         links = places(_frames(verdict))
         lines = [_line(text, links) for text in full_lines(verdict, _WIDE)]

@@ -1,5 +1,5 @@
-"""The full screen of the debugger, drawn by Textual: an engine in, what the person wants the program to do next out."""
+"""The full screen of the debugger, drawn by Textual."""
 
-from tdbg.shell.screen.session import ask, run
+from tdbg.shell.screen.on_terminal import ask, run
 
 __all__ = ["ask", "run"]

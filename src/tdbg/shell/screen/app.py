@@ -1,4 +1,4 @@
-"""An engine, and perhaps a program that is held, in; a screen with its results, and an Action at its end, out."""
+"""Shows results on the screen, and ends with what the person wants a held program to do next."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tdbg.shell.command import Command
 from tdbg.shell.result import Result, Text, plain
 from tdbg.shell.screen import bar_texts, theme
 from tdbg.shell.screen.bars import Bar, Links, joined
-from tdbg.shell.screen.desk import Desk, Outcome
+from tdbg.shell.screen.jobs import Jobs, Outcome
 from tdbg.shell.screen.output import Followed, Output
 from tdbg.shell.screen.palette import Palette
 from tdbg.shell.screen.printed import Printed
 from tdbg.shell.screen.prompt import Menu, Prompt
 from tdbg.shell.screen.questions import Answer, Question
 from tdbg.shell.screen.shown import Shown, beside_of
-from tdbg.shell.screen.side import Side
+from tdbg.shell.screen.side_panel import Side
 from tdbg.shell.screen.style import CSS
 from tdbg.shell.screen.terminal import Terminal
 from tdbg.shell.screen.worker import Stopped
@@ -53,7 +53,8 @@ class Body(Horizontal):
 
 
 class ScreenApp(App[Action]):
-    """``pause`` is None when no program is held. The Action is None when the terminal is gone."""
+    """The screen, without its keys. ``pause`` is None when no program is held. The Action is None when the terminal is
+    gone."""
 
     CSS = CSS
     TITLE = "tdbg"
@@ -62,13 +63,13 @@ class ScreenApp(App[Action]):
         theme.preferred
     )  # from the beginning: a change of colours would parse all styles again
 
-    def __init__(self, desk: Desk, pause: Pause | None = None, first: str = "", printed: Printed | None = None) -> None:
+    def __init__(self, jobs: Jobs, pause: Pause | None = None, first: str = "", printed: Printed | None = None) -> None:
         super().__init__(driver_class=partial(Terminal, out=printed.terminal) if printed else None)  # type: ignore[arg-type]
         # Textual would take what the program's other threads print, and lose it; Printed does not.
         self._capture_stdout, self._capture_stderr = sys.stdout, sys.stderr  # type: ignore[assignment]
-        self.desk, self.pause, self.first, self.printed = desk, pause, first, printed
-        self.engine = desk.engine
-        desk.on_ready = self._pages_ready
+        self.jobs, self.pause, self.first, self.printed = jobs, pause, first, printed
+        self.engine = jobs.engine
+        jobs.on_ready = self._pages_ready
         self.shown: Shown | None = None
         self.match = -1  # the line of the match that was gone to
         self.fresh = 0  # tensors that were recorded since the screen was made
@@ -77,6 +78,7 @@ class ScreenApp(App[Action]):
         self._job: Future | None = None
         self._doing, self._since = "", 0.0
         self.turn = asyncio.Lock()
+        self._begun = asyncio.Event()  # what is typed before the first screen is made comes after it
         self._places: dict[int, tuple[Result, int, int]] = {}
         self.has_mouse = bool(self.engine.settings.get("mouse_mode", True))
 
@@ -102,7 +104,7 @@ class ScreenApp(App[Action]):
         yield Bar(id="keys")
 
     def part(self, kind: type[Part], name: str = "") -> Part:
-        """A part of the screen, also while the palette stands before it."""
+        """Finds a part of the screen, also while the palette stands before it."""
         screen = self.screen_stack[0]
         return screen.query_one(name, kind) if name else screen.query_one(kind)
 
@@ -120,31 +122,33 @@ class ScreenApp(App[Action]):
     def _begin(self) -> None:
         self._measure()
         if self.pause is not None:
-            self._do(self.pause.first, partial(self.desk.begin, self.pause))
+            self.run_worker(self._perform(self.pause.first, partial(self.jobs.begin, self.pause)))
         elif self.first:
             self.run_worker(self._open())
+        else:
+            self._begun.set()
 
     async def _open(self) -> None:
-        """The first screen, and whether something is wrong here."""
-        await self._perform(self.first, partial(self.desk.perform, self.first))
+        """Shows the first screen, and says whether something is wrong here."""
+        await self._perform(self.first, partial(self.jobs.perform, self.first))
         moment = self.engine.scene.moment
         if moment is not None and moment.bad:
             said = f"{moment.title}: {moment.bad:,} of {moment.tensors:,} tensors hold bad values"
             self.say(f"{said} · F3 explains why · lt -f has_inf_or_nan lists them", "warning")
 
     def on_unmount(self) -> None:
-        self.desk.worker.close()
+        self.jobs.worker.close()
 
     def _measure(self) -> None:
         body = self.part(Widget, "#body").size
-        self.desk.room.width, self.desk.room.height = body.width or self.size.width, body.height or self.size.height
+        self.jobs.room.width, self.jobs.room.height = body.width or self.size.width, body.height or self.size.height
 
     def on_body_resized(self) -> None:
-        before = self.desk.room.width
+        before = self.jobs.room.width
         self.part(Widget, "#hint").display = self.size.width >= 80
         self._measure()
-        if self.shown is not None and self.desk.room.width != before:
-            self.show_again(partial(self.desk.again, self.shown), self.part(Output).top)
+        if self.shown is not None and self.jobs.room.width != before:
+            self._fit(self.shown, self.part(Output).top)
         self.update_bars()
 
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
@@ -154,13 +158,17 @@ class ScreenApp(App[Action]):
             self.type_nothing()
 
     def type_line(self, line: str) -> None:
-        self._do(line, partial(self.desk.perform, line))
+        async def in_turn() -> None:
+            await self._begun.wait()
+            await self._perform(line, partial(self.jobs.perform, line))
+
+        self.run_worker(in_turn())
 
     def type_nothing(self) -> None:
-        """Enter in an empty prompt."""
+        """Called for Enter in an empty prompt."""
 
     def type_command(self, command: Command) -> None:
-        """At once when it needs nothing; else it is for the person to go on."""
+        """Runs a command at once when it needs nothing; else writes its name for the person to go on."""
         arguments = command.parser()._actions
         if any(not argument.option_strings and argument.nargs not in ("?", "*") for argument in arguments):
             self.part(Prompt).fill(f"{command.name} ")
@@ -174,11 +182,9 @@ class ScreenApp(App[Action]):
             self.part(Prompt).focus()
             self.type_line(event.link)
 
-    def _do(self, line: str, job: Callable[[], Outcome]) -> None:
-        self.run_worker(self._perform(line, job))
-
     async def _perform(self, line: str, job: Callable[[], Outcome]) -> None:
         async with self.turn:
+            self._begun.set()
             self.say("")
             outcome = await self.work(line, job)
         if outcome is None:
@@ -199,9 +205,9 @@ class ScreenApp(App[Action]):
             self.exit(result.action)
 
     async def work(self, line: str, job: Callable[[], Any]) -> Any:
-        """The outcome of a job on the worker; None when it was stopped or failed, which was said then."""
+        """Does a job on the worker, and gives its outcome; None when it was stopped or failed, which was said then."""
         self._doing, self._since = line, time.monotonic()
-        self._job, self.desk.ahead = self.desk.ahead or self.desk.worker.submit(job), None
+        self._job, self.jobs.ahead = self.jobs.ahead or self.jobs.worker.submit(job), None
         try:
             return await asyncio.wrap_future(self._job)
         except (Stopped, asyncio.CancelledError):
@@ -214,7 +220,7 @@ class ScreenApp(App[Action]):
         return None
 
     def end(self) -> None:
-        """From another thread: without an answer."""
+        """Ends the screen without an answer, from another thread."""
         with suppress(RuntimeError):
             if self._running_loop is not None:
                 self._running_loop.call_soon_threadsafe(self.exit)
@@ -235,16 +241,16 @@ class ScreenApp(App[Action]):
     def stop(self) -> None:
         """Ends the command that is being done."""
         if self._job is not None:
-            self.desk.worker.interrupt(self._job)
+            self.jobs.worker.interrupt(self._job)
 
     def set_mouse(self, on: bool) -> None:
-        """Without it, the terminal's own selection of text works."""
+        """Turns the mouse on or off; without it, the terminal's own selection of text works."""
         self.has_mouse = on
         if isinstance(self._driver, Terminal):
             self._driver.set_mouse(on)
 
     def ask(self, question: str, answers: list[Answer], on_line: Callable[[str], None] | None = None) -> None:
-        """With ``on_line``, what is typed already goes on where the answer stands."""
+        """Asks a question. With ``on_line``, what is typed already goes on where the answer stands."""
         self.part(Widget, "#line").display = False
         prompt = self.part(Prompt)
         typed = prompt.value if on_line else ""
@@ -280,21 +286,27 @@ class ScreenApp(App[Action]):
             self.run_worker(self._count(shown))
         output.show(shown.pages, *place)
         self.update_bars()
-        if shown.room != self.desk.room.width:  # which has changed while it was made
-            self.show_again(partial(self.desk.again, shown), place[0])
+        if shown.room != self.jobs.room.width:  # which has changed while it was made
+            self._fit(shown, place[0])
 
     async def _count(self, shown: Shown) -> None:
-        """What stands beside a tensor comes when it is counted."""
+        """Shows what stands beside a tensor when that is counted."""
         with suppress(Exception):
-            lines = await asyncio.wrap_future(self.desk.worker.submit(partial(beside_of, shown)))
+            lines = await asyncio.wrap_future(self.jobs.worker.submit(partial(beside_of, shown)))
             if self.shown is shown:
                 self.part(Side).show(lines)
 
-    def show_again(self, job: Callable[[], Shown | None], top: int) -> None:
-        """The same screen, made anew."""
+    def _fit(self, shown: Shown, top: int) -> None:
+        """Lays the same out in the room that there is now, unless another screen came in between."""
+        self.show_again(partial(self.jobs.again, shown), top, shown)
+
+    def show_again(self, job: Callable[[], Shown | None], top: int, instead_of: Shown | None = None) -> None:
+        """Makes the same screen anew; ``instead_of``: only while this one is shown."""
 
         async def make() -> None:
             async with self.turn:
+                if instead_of is not None and self.shown is not instead_of:
+                    return
                 shown = await self.work(self.shown.line if self.shown else "", job)
             if shown is not None:
                 self.show(shown, (top, 0))
@@ -302,7 +314,7 @@ class ScreenApp(App[Action]):
         self.run_worker(make())
 
     def _pages_ready(self) -> None:
-        """Called on the worker."""
+        """Called on the worker, when more lines are there."""
         with suppress(RuntimeError):  # the screen has ended meanwhile
             if self._running_loop is not None:
                 self._running_loop.call_soon_threadsafe(self._loaded)
@@ -312,11 +324,11 @@ class ScreenApp(App[Action]):
             self.part(Output).loaded()
 
     def _print_error_renderables(self) -> None:
-        """A fault of the screen is told in one line, by who started it."""
+        """Prints nothing: a fault of the screen is told in one line, by who started it."""
         self._exit_renderables.clear()
 
     def say(self, message: str, style: str = "") -> None:
-        """A line or two above the prompt, until the next command."""
+        """Shows a line or two above the prompt, until the next command."""
         widget = self.part(Static, "#message")
         widget.display = bool(message)
         widget.update(RichText(theme.visible_lines(message), theme.style_of(style, "", self.theme)))
@@ -325,10 +337,10 @@ class ScreenApp(App[Action]):
         self.run_worker(self._look())
 
     async def _look(self) -> None:
-        """A trace that grows is said to; what is shown stays as it is."""
+        """Looks whether the trace has grown, and says so; what is shown stays as it is."""
         began = time.monotonic()
         with suppress(Exception):
-            found = await asyncio.wrap_future(self.desk.worker.submit(self.desk.look))
+            found = await asyncio.wrap_future(self.jobs.worker.submit(self.jobs.look))
             if found:
                 self.fresh += found
                 self.update_bars()
@@ -360,6 +372,6 @@ class ScreenApp(App[Action]):
 
 
 def _first_lines(result: Result) -> str:
-    """What an error says."""
+    """Gives the lines of a result's texts: what an error says."""
     lines = (plain(line) for block in result.blocks if isinstance(block, Text) for line in block.lines)
     return "\n".join(lines)

@@ -1,16 +1,17 @@
-"""Where the debugger stands in; the words of the title, the rule and the keys out."""
+"""Writes the words of the title, the rule and the keys: where the debugger stands."""
 
 from __future__ import annotations
 
 from tdbg.shell.result import Line, Span
 from tdbg.shell.screen.shown import Shown
-from tdbg.shell.visited import Visited
+from tdbg.shell.visited_screens import VisitedScreens
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
-def title(scene: str, held: str, visited: Visited, fresh: int) -> tuple[Line, Line]:
-    """``held``: the headline of a program that waits. ``fresh``: tensors that a growing trace has gained."""
+def title(scene: str, held: str, visited: VisitedScreens, fresh: int) -> tuple[Line, Line]:
+    """Writes the title. ``held``: the headline of a program that waits. ``fresh``: tensors that a growing trace has
+    gained."""
     left = [Span(" tdbg", "user"), Span(" · ", "dim")]
     if held:
         left += [Span(held, "warning"), Span(" · ", "dim")]
@@ -26,7 +27,8 @@ def title(scene: str, held: str, visited: Visited, fresh: int) -> tuple[Line, Li
 
 
 def rule(shown: Shown | None, top: int, rows: int, match: int, printed: int) -> tuple[Line, Line]:
-    """``match``: the line of the match that was gone to. ``printed``: bytes that the program has printed."""
+    """Writes the rule above the prompt. ``match``: the line of the match that was gone to. ``printed``: bytes that the
+    program has printed."""
     if shown is None:
         return (Span("──", "dim"),), ()
     left = [Span("── ", "dim"), Span(shown.line, "title"), Span(" ", "dim")]

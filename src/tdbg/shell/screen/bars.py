@@ -1,4 +1,4 @@
-"""Spans for both ends of a line in; one bar of the screen (title, menu, rule, keys) out, with links to click."""
+"""Draws a bar of the screen (title, menu, rule, keys) with a text at either end and links to click."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tdbg.shell.screen.theme import links_of, strip_of
 
 
 class Bar(Widget):
-    """``fill`` is drawn between both ends. Where there is no room for both, the left one is cut."""
+    """One bar. ``fill`` is drawn between both ends. Where there is no room for both, the left one is cut."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "Bar { height: 1; }"
@@ -91,7 +91,7 @@ class Links(Bar, can_focus=True):
 
 
 def joined(spans: list[Span], between: str) -> Line:
-    """Spans with a text between them."""
+    """Puts a text between spans."""
     found: list[Span] = []
     for span in spans:
         found += [Span(between, "dim"), span] if found else [span]

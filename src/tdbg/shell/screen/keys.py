@@ -1,4 +1,4 @@
-"""Keys and clicks in; what the screen does about them out."""
+"""Decides what the screen does about each key and click."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from tdbg.scene import Moment
 from tdbg.shell.result import Result, text
 from tdbg.shell.screen import theme
 from tdbg.shell.screen.bars import Links
-from tdbg.shell.screen.finding import SearchingScreen
 from tdbg.shell.screen.output import Output
 from tdbg.shell.screen.prompt import Menu, Prompt
 from tdbg.shell.screen.questions import Answer, Question
+from tdbg.shell.screen.searching import SearchingScreen
 from tdbg.shell.screen.terminal import TerminalGone
 
 _STOPS_WITHIN = 0.3  # seconds from the signal
 
 
 class DebuggerScreen(SearchingScreen):
-    """The screen with its keys."""
+    """The whole screen, with its keys."""
 
     BINDINGS: ClassVar = [
         Binding("f1", "type('help')", priority=True, show=False),
@@ -73,15 +73,15 @@ class DebuggerScreen(SearchingScreen):
         getattr(self.part(Output), f"scroll_{way}")(animate=False)
 
     def action_turn(self, by: int) -> None:
-        """A page of a tensor's leading dimensions; where there are none, sideways."""
+        """Turns a page of a tensor's leading dimensions; where there are none, goes sideways."""
         output = self.part(Output)
         if self.shown is not None and self.shown.view is not None and self.shown.view.pages:
-            self.show_again(partial(self.desk.turned, self.shown, by), 0)
+            self.show_again(partial(self.jobs.turned, self.shown, by), 0)
         else:
             output.scroll_relative(x=8 * by, animate=False)
 
     def action_slice(self) -> None:
-        """The command that shows another part of this tensor, for the person to change."""
+        """Writes the command that shows another part of this tensor, for the person to change."""
         if self.shown is not None and self.shown.view is not None:
             prompt = self.part(Prompt)
             prompt.focus()
@@ -92,7 +92,7 @@ class DebuggerScreen(SearchingScreen):
             return self.say("the program has printed nothing since this screen opened")
         lines = self.printed.text().splitlines()
         result = Result([text(*lines)])
-        return self.show_again(partial(self.desk.aside, "what the program printed", result), max(0, len(lines) - 10))
+        return self.show_again(partial(self.jobs.aside, "what the program printed", result), max(0, len(lines) - 10))
 
     def action_refresh_scene(self) -> None:
         if self.shown is not None:
@@ -110,7 +110,7 @@ class DebuggerScreen(SearchingScreen):
         self.refresh(layout=True, repaint=True)
 
     def action_back_out(self) -> None:
-        """Escape: out of what is nearest."""
+        """Escape: goes out of what is nearest."""
         menu, output = self.part(Menu), self.part(Output)
         if menu.display:
             menu.close()
@@ -119,9 +119,9 @@ class DebuggerScreen(SearchingScreen):
         elif output.has_focus or self.part(Links).has_focus:
             self.part(Prompt).focus()
         elif self.shown is not None and self.shown.search is not None:
-            self.show_again(partial(self.desk.sought, self.shown, ""), output.top)
+            self.show_again(partial(self.jobs.sought, self.shown, ""), output.top)
         elif self.shown is not None and self.shown.is_aside:
-            self.show_again(self.desk.visited, 0)
+            self.show_again(self.jobs.visited, 0)
         self.say("")
 
     def action_interrupt(self) -> None:
@@ -149,7 +149,7 @@ class DebuggerScreen(SearchingScreen):
         self.ask("Leave:", [Answer(key, label, partial(self.exit, action)) for key, label, action in ways])
 
     def action_stop_process(self) -> None:
-        """Ctrl-Z: as in any program; what waits for it is stopped too."""
+        """Ctrl-Z: stops the process as in any program; what waits for it is stopped too."""
         with self.suspend():
             os.kill(0, signal.SIGTSTP)
             time.sleep(_STOPS_WITHIN)  # this thread goes on until another one was told; then it stops in here
@@ -158,7 +158,7 @@ class DebuggerScreen(SearchingScreen):
         self.exit(None)
 
     async def moments(self) -> list[Moment]:
-        return await asyncio.wrap_future(self.desk.worker.submit(self.desk.moments))
+        return await asyncio.wrap_future(self.jobs.worker.submit(self.jobs.moments))
 
     def on_prompt_left(self, event: Prompt.Left) -> None:
         links = self.part(Links)
@@ -178,14 +178,14 @@ class DebuggerScreen(SearchingScreen):
     async def _complete(self, is_asked: bool) -> None:
         prompt = self.part(Prompt)
         line = prompt.value[: prompt.cursor_position]
-        found = await asyncio.wrap_future(self.desk.worker.submit(partial(self.desk.complete, line)))
+        found = await asyncio.wrap_future(self.jobs.worker.submit(partial(self.jobs.complete, line)))
         prompt.offer(line, found, is_asked)
 
     def on_menu_chosen(self, event: Menu.Chosen) -> None:
         self.part(Prompt).take_chosen(self.part(Menu), event.text)
 
     def on_input_changed(self) -> None:
-        """What is typed while the menu is open makes it smaller."""
+        """Makes the menu smaller by what is typed while it is open."""
         menu = self.part(Menu)
         if menu.display and menu.line != self.part(Prompt).value:
             if menu.is_history:
@@ -194,7 +194,7 @@ class DebuggerScreen(SearchingScreen):
                 self.run_worker(self._complete(False))
 
     async def on_event(self, event: events.Event) -> None:
-        """Letters are for the prompt, also while the output has the focus; before any widget has seen them, so that
+        """Gives letters to the prompt, also while the output has the focus; before any widget has seen them, so that
         they stay in their order."""
         if isinstance(event, events.Key) and not event.is_forwarded and self._goes_on_typing(event):
             self.screen.set_focus(self.part(Prompt))

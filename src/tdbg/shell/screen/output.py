@@ -1,4 +1,4 @@
-"""Pages of lines in; the scrolling part of the screen out, with links for mouse and keyboard."""
+"""Draws the scrolling part of the screen, with links for mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tdbg.shell.screen.pages import Pages
+from tdbg.shell.screen.line_pages import LinePages
 from tdbg.shell.screen.theme import links_of, strip_of
 
 _LOOK_AHEAD = 2000  # lines in which Tab looks for the next link
 
 
 class Followed(Message):
-    """A link was clicked, or chosen with Enter."""
+    """Says that a link was clicked, or chosen with Enter."""
 
     def __init__(self, link: str) -> None:
         super().__init__()
@@ -40,10 +40,11 @@ class Output(ScrollView, can_focus=True):
     ]
 
     class Moved(Message):
-        """Other lines are seen now."""
+        """Says that other lines are seen now."""
 
     class Pressed(Message):
-        """A key that does not scroll: ``n`` and ``N`` go from match to match, ``left`` and ``right`` turn pages."""
+        """Says that a key was pressed that does not scroll: ``n`` and ``N`` go from match to match, ``left`` and
+        ``right`` turn pages."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
@@ -51,12 +52,12 @@ class Output(ScrollView, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__(id="output")
-        self.pages: Pages | None = None
+        self.pages: LinePages | None = None
         self.at: tuple[int, int] | None = None
         self.marked = -1  # the line of the match that was gone to
         self._over: tuple[int, str] | None = None  # the line and link that the mouse is over
 
-    def show(self, pages: Pages, top: int, left: int = 0) -> None:
+    def show(self, pages: LinePages, top: int, left: int = 0) -> None:
         self.pages, self.at, self._over, self.marked = pages, None, None, -1
         self._fit()
         self.go(top, left)
@@ -67,7 +68,7 @@ class Output(ScrollView, can_focus=True):
         self.call_after_refresh(self.scroll_to, left, top, animate=False, force=True)
 
     def loaded(self) -> None:
-        """More lines are there."""
+        """Draws again, because more lines are there."""
         self._fit()
         self.refresh()
 
@@ -144,7 +145,7 @@ class Output(ScrollView, can_focus=True):
                 self.post_message(Followed(links[self.at[1]].link))
 
     def action_link(self, by: int) -> None:
-        """To the next link, or the one before; from what is seen, when the present one is not."""
+        """Goes to the next link, or the one before; from what is seen, when the present one is not."""
         found = self._link_after(by)
         if found is not None:
             self.at = found

@@ -1,4 +1,4 @@
-"""A few typed letters in; commands, moments and switches of the screen that match out, each to run with Enter."""
+"""Offers commands, moments and switches of the screen that match a few typed letters, to run with Enter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST = 50  # moments that are offered at once
 
 
 class Palette(Provider):
-    """All commands, then the moments of the scene."""
+    """Offers all commands, then the moments of the scene."""
 
     async def discover(self) -> AsyncIterator[DiscoveryHit]:
         for title, help, act in self._entries():

@@ -1,4 +1,4 @@
-"""What the program prints while the screen is up in; the same, whole and in order, on its terminal afterwards.
+"""Catches what the program prints while the screen is up, and prints it, whole and in order, afterwards.
 
 Standard output and error are exchanged at the level of descriptors, so texts from C are caught too. They go to a file:
 a pipe could fill while the thread that prints holds the GIL.
@@ -40,7 +40,7 @@ class Printed:
         return self._file.fileno()
 
     def text(self, limit: int = 1_000_000) -> str:
-        """The last of what was printed so far."""
+        """Gives the last of what was printed so far."""
         _flush()
         size = os.fstat(self.file).st_size
         return os.pread(self.file, limit, max(0, size - limit)).decode(errors="replace")
@@ -68,7 +68,7 @@ class Printed:
 
 
 def _flush() -> None:
-    """What Python holds back goes where it belongs: before, into or behind what is caught."""
+    """Writes out what Python holds back, so that it goes where it belongs: before, into or behind what is caught."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()

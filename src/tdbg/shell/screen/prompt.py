@@ -1,4 +1,4 @@
-"""Keys in; typed lines out: with a menu of completions, history by prefix and a ghost of what may follow."""
+"""Takes typed lines, with a menu of completions, the history by prefix and a ghost of what may follow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from tdbg.shell.command import Completion
-from tdbg.shell.history import History
+from tdbg.shell.line_history import LineHistory
 from tdbg.shell.result import Span
 from tdbg.shell.screen.theme import strip_of
 from tdbg.shell.words import words_of
@@ -24,9 +24,9 @@ MENU_ROWS = 8
 
 
 class FromHistory(Suggester):
-    """The newest line that goes on like this one."""
+    """Suggests the newest line that goes on like this one."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: LineHistory) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._history = history
 
@@ -35,7 +35,8 @@ class FromHistory(Suggester):
 
 
 class Prompt(Input):
-    """What the app does with keys that are not its own is in the app's bindings."""
+    """The line where commands are typed. What the app does with keys that are not the prompt's own is in the app's
+    bindings."""
 
     BINDINGS: ClassVar = [
         Binding("up", "older", show=False),
@@ -46,30 +47,31 @@ class Prompt(Input):
     ]
 
     class Entered(Message):
-        """A line is whole; it is empty when Enter was pressed in an empty prompt."""
+        """Says that a line is whole; it is empty when Enter was pressed in an empty prompt."""
 
         def __init__(self, line: str) -> None:
             super().__init__()
             self.line = line
 
     class Completing(Message):
-        """Tab was pressed: what could stand here?"""
+        """Says that Tab was pressed: what could stand here?"""
 
     class Moved(Message):
-        """A key that moves the cursor, while there is nothing to move in: it is for the output."""
+        """Says that a key moved the cursor while there was nothing to move in: it is for the output."""
 
         def __init__(self, way: str) -> None:
             super().__init__()
             self.way = way
 
     class Left(Message):
-        """Tab in an empty prompt: on to the links of the output, or (``by`` -1) to those above it."""
+        """Says that Tab was pressed in an empty prompt: on to the links of the output, or (``by`` -1) to those above
+        it."""
 
         def __init__(self, by: int) -> None:
             super().__init__()
             self.by = by
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: LineHistory) -> None:
         super().__init__(id="prompt", suggester=FromHistory(history), select_on_focus=False)
         self._history = history
         self._found: list[str] = []
@@ -81,7 +83,7 @@ class Prompt(Input):
         self.cursor_position = len(text) if cursor is None else cursor
 
     def _take(self) -> str:
-        """What was typed; the prompt is empty then."""
+        """Gives what was typed, and empties the prompt."""
         line = self.value.strip()
         self._history.add(line)
         self._at = -1
@@ -123,7 +125,7 @@ class Prompt(Input):
         return None
 
     def action_search_history(self) -> None:
-        """Ctrl-R: the lines of the history that hold what is typed; once more, the next older one."""
+        """Ctrl-R: offers the lines of the history that hold what is typed; once more, the next older one."""
         menu = self.screen.query_one(Menu)
         if menu.display and menu.is_history:
             menu.move(1)
@@ -138,7 +140,7 @@ class Prompt(Input):
             menu.close()
 
     def take_chosen(self, menu: Menu, text: str) -> None:
-        """A line of the history whole; a completion for the word under the cursor."""
+        """Takes what is chosen: a line of the history whole, or a completion for the word under the cursor."""
         menu.close()
         if menu.is_history:
             self.fill(text)
@@ -188,7 +190,7 @@ class Prompt(Input):
         return None
 
     def accept(self, text: str, behind: str = "") -> None:
-        """The word under the cursor becomes this."""
+        """Puts a text in place of the word under the cursor."""
         before, after = self.value[: self.cursor_position], self.value[self.cursor_position :]
         start = len(before) - len(self._word(quoted=True))
         if " " in text and "[" not in text:
@@ -206,14 +208,14 @@ class Prompt(Input):
 
 
 def _shared(texts: Sequence[str]) -> str:
-    """What all of them begin with."""
+    """Finds what all of them begin with."""
     first, last = min(texts), max(texts)
     same = next((n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
     return first[:same]
 
 
 class Menu(Widget):
-    """Completions with what they mean, or lines of the history. ``at`` is the chosen one."""
+    """Shows completions with what they mean, or lines of the history. ``at`` is the chosen one."""
 
     ALLOW_SELECT = False
 

@@ -1,7 +1,7 @@
-"""A question with its answers in; the one that was given, by key or click, out. It stands where the prompt is.
+"""Asks a question where the prompt stands, answered with a key or a click.
 
-A question that a command asks comes while the next command may be typed already. So it is answered with a whole line,
-as in line mode, and a line that is no answer is a command.
+The next command may be typed already when a command asks a question. So that is answered with a whole line, as in line
+mode, and a line that is no answer is a command.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Answer(NamedTuple):
 
 
 class Question(Bar, can_focus=True):
-    """Escape answers nothing."""
+    """A question with its answers. Escape answers nothing."""
 
     def __init__(self) -> None:
         super().__init__(id="question")
@@ -40,8 +40,8 @@ class Question(Bar, can_focus=True):
         on_line: Callable[[str], object] | None = None,
         typed: str = "",
     ) -> None:
-        """With ``on_line`` answers need Enter, and that is called with a line that is none of them. ``typed``: what
-        stands there already."""
+        """Asks. With ``on_line`` answers need Enter, and that is called with a line that is none of them. ``typed``:
+        what stands there already."""
         self._answers, self._on_end, self._on_line = answers, on_end, on_line
         self._text, self._typed = question, typed
         self._draw()

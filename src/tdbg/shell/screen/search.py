@@ -1,4 +1,4 @@
-"""A layout and a regular expression in; the lines that match, found piece by piece on the worker, out."""
+"""Finds the lines of a layout that match a regular expression, piece by piece on the worker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST = 100_000  # lines that are remembered; of more the first ones are
 
 
 class Search:
-    """``matches`` are line numbers in order; ``looked`` is how far it has come."""
+    """One search. ``matches`` are line numbers in order; ``looked`` is how far it has come."""
 
     def __init__(self, pattern: str, layout: Layout) -> None:
         self.pattern = pattern
@@ -27,7 +27,7 @@ class Search:
         return self.looked >= self._length or len(self.matches) >= _MOST
 
     def look(self) -> int:
-        """On the worker: the next piece; how far it has come."""
+        """Searches the next piece, on the worker, and tells how far it has come."""
         end = min(self.looked + _PIECE, self._length)
         lines = self._layout.lines(self.looked, end)
         matches = (n for n, line in enumerate(lines, self.looked) if self._expression.search(plain(line)))
@@ -36,14 +36,14 @@ class Search:
         return end
 
     def after(self, line: int, by: int) -> int | None:
-        """The next match behind a line (or before it), round and round; None when there is none."""
+        """Finds the next match behind a line (or before it), round and round; None when there is none."""
         if not self.matches:
             return None
         at = bisect_right(self.matches, line) if by > 0 else bisect_left(self.matches, line) - 1
         return self.matches[at % len(self.matches)]
 
     def place(self, line: int) -> str:
-        """``3 of 17``, or ``3 of 17+`` while it is looking."""
+        """Writes ``3 of 17``, or ``3 of 17+`` while it is looking."""
         count = f"{len(self.matches):,}{'' if self.looked >= self._length else '+'}"
         at = bisect_left(self.matches, line)
         return f"{at + 1:,} of {count}" if at < len(self.matches) and self.matches[at] == line else count

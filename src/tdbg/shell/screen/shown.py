@@ -1,4 +1,4 @@
-"""A result and the room there is in; all that the screen draws of it out. Made on the worker."""
+"""Prepares all that the screen draws of a result, in the room there is. Made on the worker."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tdbg.shell.layout import Layout
 from tdbg.shell.result import Line, Result
-from tdbg.shell.screen.pages import Pages
+from tdbg.shell.screen.line_pages import LinePages
 from tdbg.shell.screen.search import Search
 from tdbg.shell.screen.tensor_view import PANEL_WIDTH, View, beside, has_numbers
 from tdbg.shell.screen.worker import Worker
@@ -17,11 +17,12 @@ WITH_PANEL = 100  # from this width on there is room beside a tensor
 
 @dataclass
 class Shown:
-    """``line`` is the command that gave it. ``is_aside``: it is not one of the screens that were visited."""
+    """What the screen draws of a result. ``line`` is the command that gave it. ``is_aside``: it is not one of the
+    screens that were visited."""
 
     line: str
     result: Result
-    pages: Pages
+    pages: LinePages
     room: int  # the width that there was for output and panel together
     width: int
     view: View | None = None
@@ -41,11 +42,11 @@ class Room:
         room = self.width  # it may change meanwhile
         has_panel = view is not None and room >= WITH_PANEL and has_numbers(view.shown)
         width = room - (PANEL_WIDTH if has_panel else 0) - 1
-        pages = Pages(Layout(result, width), self._worker, self._on_ready)
+        pages = LinePages(Layout(result, width), self._worker, self._on_ready)
         pages.load(result.top - 1, self.height + 2)
         return Shown(line, result, pages, room, width, view, has_panel)
 
 
 def beside_of(shown: Shown) -> list[Line]:
-    """What stands beside a tensor that is shown."""
+    """Writes what stands beside a tensor that is shown."""
     return beside(shown.view.shown, PANEL_WIDTH - 2) if shown.view else []

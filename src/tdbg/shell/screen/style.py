@@ -1,4 +1,4 @@
-"""How the parts of the screen are arranged, as Textual's style sheet."""
+"""Arranges the parts of the screen, as Textual's style sheet."""
 
 CSS = """
 Screen { layout: vertical; background: $background; color: $foreground; }

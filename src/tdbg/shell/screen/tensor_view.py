@@ -1,4 +1,4 @@
-"""A result with an array in; the same at one page of its leading dimensions, and what stands beside it, out."""
+"""Turns the pages of an array's leading dimensions, and writes what stands beside it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _MOST_SORTED = 2_000_000  # elements of a histogram; of more, an even sample
 
 @dataclass(frozen=True)
 class View:
-    """``whole`` is what the command gave, with ``array`` in it; ``shown`` is the page looked at. ``page`` counts
-    over the leading dimensions, -1 is all of it."""
+    """A tensor, of which one page is looked at. ``whole`` is what the command gave, with ``array`` in it; ``shown`` is
+    the page looked at. ``page`` counts over the leading dimensions, -1 is all of it."""
 
     whole: Result
     array: Array
@@ -45,7 +45,7 @@ class View:
         return tuple(int(i) for i in np.unravel_index(self.page, shape)) if self.page >= 0 else ()
 
     def turned(self, by: int) -> View:
-        """The next page, round and round; before the first is the whole."""
+        """Goes to the next page, round and round; before the first is the whole."""
         page = (self.page + 1 + by) % (self.pages + 1) - 1
         turned = replace(self, page=page)
         return replace(turned, shown=turned._part())
@@ -58,17 +58,18 @@ class View:
         return replace(self.array, values=self.array.values[page], part=self.array.elements.narrowed(page))
 
     def result(self) -> Result:
-        """With the page in place of the whole array."""
+        """Gives the result with the page in place of the whole array."""
         blocks = [self.shown if block is self.array else block for block in self.whole.blocks]
         return replace(self.whole, blocks=blocks)
 
     @property
     def slice(self) -> str:
-        """``[0, :, :]``"""
+        """Which slice this is: ``[0, :, :]``"""
         return self.array.elements.label(self.indices())
 
     def sliced(self, line: str) -> tuple[str, int]:
-        """The command that gave the tensor with this slice of it, and the place in front of the closing bracket."""
+        """Gives the command that gave the tensor with this slice of it, and the place in front of the closing
+        bracket."""
         for word in words_of(line, is_whole=False)[1:]:
             bare = word.text.partition("[")[0]
             if bare and self.array.name.startswith(bare):
@@ -77,7 +78,7 @@ class View:
         return f"{line}{self.slice}", len(line + self.slice) - 1
 
     def bar(self) -> tuple[Line, Line]:
-        """The line above the elements: which slice this is, and how to get to others."""
+        """Writes the line above the elements: which slice this is, and how to get to others."""
         left = (Span(" slice ", "dim"), Span(self.slice, "link", "!slice"))
         if not self.pages:
             return left, (Span("@[i,j] jumps to an element ", "dim"),)
@@ -87,7 +88,7 @@ class View:
 
 
 def view_of(result: Result) -> View | None:
-    """None when the result shows no array, or several."""
+    """Finds the array that a result shows; None when it shows none, or several."""
     arrays = [block for block in result.blocks if isinstance(block, Array)]
     if len(arrays) != 1 or getattr(arrays[0].values, "ndim", 0) < 1:
         return None
@@ -100,7 +101,7 @@ def has_numbers(array: Array) -> bool:
 
 
 def beside(array: Array, width: int) -> list[Line]:
-    """Counts, extremes and a histogram of the elements."""
+    """Writes counts, extremes and a histogram of the elements."""
     values = array.values
     lines: list[Line] = [(Span("Elements", "title"), Span(f"{values.size:>{width - 8},}"))]
     if values.nbytes > _MOST_COUNTED or (not values.flags.c_contiguous and values.nbytes > _MOST_COUNTED // 10):

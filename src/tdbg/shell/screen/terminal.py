@@ -1,4 +1,4 @@
-"""Keys, clicks and sizes of a terminal in, drawings on it out: Textual's driver for a program that is not ours.
+"""Drives the terminal for Textual in a program that is not ours: reads keys and clicks, writes drawings.
 
 Textual's own driver sets signal handlers, which only the main thread may do, and which would be left in the user's
 program. This one asks for the window's size instead of being told, and a terminal that is gone is a message.
@@ -32,7 +32,7 @@ PATIENCE = 5  # seconds for a terminal that takes nothing; then it counts as gon
 
 
 class TerminalGone(Message):
-    """Nobody can see the screen any more."""
+    """Says that nobody can see the screen any more."""
 
 
 class Terminal(Driver):
@@ -68,7 +68,7 @@ class Terminal(Driver):
         self._reader.start()
 
     def set_mouse(self, on: bool) -> None:
-        """Without the mouse, the terminal's own selection of text works."""
+        """Turns the mouse on or off; without it, the terminal's own selection of text works."""
         self._mouse = on
         self.write(MOUSE_ON if on else MOUSE_OFF)
 
@@ -106,7 +106,7 @@ class Terminal(Driver):
             writer.join(1)
 
     def _write(self) -> None:
-        """On a thread of its own: a terminal may take its time."""
+        """Writes drawings, on a thread of its own: a terminal may take its time."""
         encoding = terminal_encoding()
         while (data := self._drawings.get()) is not None:
             rest = data.encode(encoding, errors=ERRORS)
@@ -160,7 +160,7 @@ class Terminal(Driver):
 
 
 def _set_raw() -> None:
-    """Every key comes to the screen, Ctrl-C, Ctrl-Q and Ctrl-S too."""
+    """Makes every key come to the screen, Ctrl-C, Ctrl-Q and Ctrl-S too."""
     attributes = termios.tcgetattr(0)
     attributes[tty.LFLAG] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
     attributes[tty.IFLAG] &= ~(termios.IXON | termios.IXOFF | termios.ICRNL | termios.INLCR | termios.IGNCR)

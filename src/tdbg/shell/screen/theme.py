@@ -1,4 +1,4 @@
-"""Lines of spans in; strips of coloured cells for Textual out. Roles become colours here, for dark and light terminals.
+"""Colours spans for Textual: roles become colours here, for dark and light terminals.
 
 NaN is magenta, infinite orange, zero grey, negative blue, positive green; everything else is quiet.
 """
@@ -93,14 +93,14 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
 @lru_cache(2048)
 def style_of(role: str, link: str, theme: str) -> Style:
-    """How a span looks; its link travels in the cells' meta, where a click finds it."""
+    """Gives the look of a span; its link travels in the cells' meta, where a click finds it."""
     roles = ROLES.get(theme, ROLES["tdbg-dark"])
     style = Style.parse(roles.get(role, "")) if role else Style.null()
     return style + Style(meta={"link": link}) if link else style
 
 
 def visible(text: str) -> str:
-    """Nothing in a name or a program's text may move the cursor."""
+    """Makes a text harmless: nothing in a name or a program's text may move the cursor."""
     return _CONTROL.sub("�", text.replace("\t", "    "))
 
 
@@ -109,13 +109,13 @@ def visible_lines(text: str) -> str:
 
 
 def preferred() -> str:
-    """The colours that suit the terminal, where it tells its background (COLORFGBG); else the dark ones."""
+    """Chooses the colours that suit the terminal, where it tells its background (COLORFGBG); else the dark ones."""
     background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
     return LIGHT.name if background in ("7", "15") else DARK.name
 
 
 def strip_of(line: Line, theme: str, base: Style, chosen: int = -1) -> Strip:
-    """``chosen``: which of its links the keyboard is at, -1 for none."""
+    """Draws a line. ``chosen``: which of its links the keyboard is at, -1 for none."""
     segments = []
     link = -1
     for span in line:

@@ -1,4 +1,4 @@
-"""Jobs of the screen in (commands, pages of rows, completions); their results out, from one thread that may be slow.
+"""Does the jobs of the screen (commands, pages of rows, completions) one after another, on a thread that may be slow.
 
 A scene is asked from this thread only: its readers need no locks, and the screen never waits for them.
 """
@@ -16,7 +16,7 @@ from tdbg.store.sql import interrupt_queries
 
 
 class Stopped(Exception):
-    """The job was interrupted."""
+    """Raised when the job was interrupted."""
 
 
 class Worker:
@@ -54,7 +54,7 @@ class Worker:
                 future.cancel()
 
     def close(self) -> None:
-        """No more jobs. One that cannot be interrupted ends by itself, on its daemon thread."""
+        """Takes no more jobs. One that cannot be interrupted ends by itself, on its daemon thread."""
         with self._changed:
             self._is_closed = True
             for future, _ in self._jobs:
@@ -80,7 +80,7 @@ class Worker:
             return self._jobs.popleft()
 
     def _do(self, future: Future, job: Callable[[], Any]) -> None:
-        """An interrupt may come at any place between the two changes of ``_running``, and at no other."""
+        """Does a job. An interrupt may come at any place between the two changes of ``_running``, and at no other."""
         outcome: Any = None
         failure: BaseException | None = None
         try:
@@ -101,6 +101,6 @@ class Worker:
             future.set_result(outcome)
 
     def _raise(self, error: type[BaseException] | None) -> None:
-        """In the thread, at its next instruction; None takes back what has not come yet."""
+        """Raises in the thread, at its next instruction; None takes back what has not come yet."""
         raised = None if error is None else ctypes.py_object(error)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread.ident or 0), raised)

@@ -1,4 +1,4 @@
-"""The routes of the API, a file for each group: parameters in, answers made of what ``query`` says out."""
+"""Collects the routes of the API, a file for each group; their answers are what ``query`` says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tdbg.web.route import Route
 
 _GROUPS = (
     "routes.overview", "routes.steps", "routes.executions", "routes.tensors", "routes.groups", "routes.values",
-    "routes.program", "routes.files", "routes.prompt", "live",
+    "routes.graphs_and_sources", "routes.files", "routes.prompt", "live",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Executions: eager ops and calls of functions, by page; one of them with its stack, inputs and outputs."""
+"""Answers for executions, eager ops and calls of functions: pages of them, and one with its stack and tensors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tdbg.web.route import (
     whole,
 )
 from tdbg.web.route import listing as many
-from tdbg.web.shown import FRAME, TENSOR, frames, tensors_of
+from tdbg.web.rows_and_stacks import FRAME, TENSOR, frames, tensors_of
 
 _RECORD = {
     "execution": whole(),

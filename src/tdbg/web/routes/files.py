@@ -1,4 +1,4 @@
-"""What can be saved or compared: tables as CSV or Parquet, the report, and where two runs part."""
+"""Answers with what can be saved or compared: tables as CSV or Parquet, the report, where two runs part."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def export(asked: Asked) -> Answer:
 
 
 def _only(asked: Asked) -> expressions.Answer:
-    """What the page's table is narrowed to besides its filter: a process, an execution, what a line made."""
+    """Writes SQL for what the page's table is narrowed to besides its filter: a process, an execution, what a line
+    made."""
     if asked["process"] is None and asked["execution"] is None and not asked["source"]:
         return expressions.Answer("true", [])
     process = asked.process()
@@ -78,7 +79,8 @@ def _only(asked: Asked) -> expressions.Answer:
 def _batches(
     trace: Trace, table: str, where: str, only: expressions.Answer
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """The first is read at once: what is wrong with a filter shows then, and not in the middle of a file."""
+    """Reads a table in batches. The first is read at once: what is wrong with a filter shows then, and not in the
+    middle of a file."""
     if where and table != "tensors":
         raise Refused(400, f"{table} cannot be filtered", "use where with tensors")
     connection = trace.connect(alerts=table == "alerts")
@@ -110,7 +112,7 @@ def _csv(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[bytes
 
 
 def _flat(table: pa.Table) -> pa.Table:
-    """CSV has no lists and no bytes: they become JSON-like text and hexadecimal digits."""
+    """Makes JSON-like text and hexadecimal digits of lists and bytes, which CSV does not have."""
     for place, field in enumerate(table.schema):
         if pa.types.is_nested(field.type):
             texts = [None if one is None else str(one) for one in table[field.name].to_pylist()]
@@ -123,7 +125,7 @@ def _flat(table: pa.Table) -> pa.Table:
 
 
 def _parquet(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
-    """Written to a file first, for its directory stands at its end."""
+    """Writes Parquet to a file first, for its directory stands at its end."""
     with tempfile.TemporaryFile() as file:
         with pq.ParquetWriter(file, schema, compression="zstd") as writer:
             for batch in batches:

@@ -1,4 +1,4 @@
-"""The table of tensors by group: steps, runs, layers or phases with their health; a group's rows are a listing."""
+"""Answers for the table of tensors by group, steps, runs, layers or phases, with the health of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tdbg.web.route import (
     text,
     whole,
 )
-from tdbg.web.routes.program import HEALTH
+from tdbg.web.routes.graphs_and_sources import HEALTH
 from tdbg.web.routes.tensors import WHERE, ops_of_line
 
 _FIELDS = ("key", "label", "rows", "bad", "benign", "nan", "inf", "min", "max", "first_bad_seq")

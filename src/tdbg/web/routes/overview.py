@@ -1,4 +1,4 @@
-"""What is served, what a trace is, its verdict and its alerts."""
+"""Answers what is served, and for one trace its facts, its verdict and its alerts."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def about(asked: Asked) -> dict[str, Any]:
 
 
 def problems(asked: Asked) -> dict[str, Any]:
-    """Apart from the overview: to look for damage, at all files anew, takes a while."""
+    """Looks for damage, apart from the overview: to look at all files anew takes a while."""
     trace = asked.trace
     return trace.kept("problems", lambda: {"problems": Trace.open(trace.path).problems, "notes": notes(trace.apart())})
 
@@ -95,12 +95,12 @@ def verdict(asked: Asked) -> dict[str, Any]:
 
 
 def alerts_of(trace: ServedTrace) -> list[dict[str, Any]]:
-    """All of a trace, in the order of time."""
+    """Finds all alerts of a trace, in the order of time."""
     return trace.kept("alerts", lambda: find_alerts(trace.apart()).to_pylist())
 
 
 def _why_benign(said: Verdict | None, row: dict[str, Any]) -> str | None:
-    """Why an alert of bad values stands for no harm; None: it does harm, or there is no verdict yet."""
+    """Says why an alert of bad values stands for no harm; None: it does harm, or there is no verdict yet."""
     if said is None or row["kind"] != "bad_values":
         return None
     for one in said.benign:

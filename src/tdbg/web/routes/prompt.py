@@ -1,4 +1,4 @@
-"""Lines for the debugger's prompt in; what its commands show, as lines with styles and links, out."""
+"""Carries out lines of the debugger's prompt, and answers with what they show: lines with styles and links."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ELSEWHERE = ("run", "exit", "quit", "config", "mouse", "break")
 
 
 def shell(asked: Asked) -> dict[str, Any]:
-    """The prompt remembers nothing from line to line but where the line says to look."""
+    """Carries out a line. The prompt remembers nothing from line to line; the line says where to look."""
     line, step, width = _read(asked.body)
     process = asked.process()
     scene = TraceScene(asked.trace.apart(), process)
@@ -49,7 +49,7 @@ def _read(body: bytes) -> tuple[str, int | None, int]:
 
 
 def _other(asked: Asked, name: str) -> TraceScene:
-    """Only those that are served, by their ids."""
+    """Opens another trace by its id; only those that are served can be opened."""
     try:
         return TraceScene(asked.traces.find(name).apart())
     except Refused as refused:

@@ -1,4 +1,4 @@
-"""Numbers over training steps: the timeline, tensors' histories, the loss, gradients and layers."""
+"""Answers for numbers over training steps: the timeline, tensors' histories, the loss, gradients and layers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _within(alerts: Counter[tuple[int, str]], first: int, last: int) -> dict[str
 
 
 def history(asked: Asked) -> dict[str, Any]:
-    """Outputs of several processes may be asked for at once."""
+    """Gives the histories of outputs, of several processes at once if they are asked for."""
     wanted: dict[int, list[Output]] = {}
     for typed in asked["op"]:
         process, output = _output(asked, typed)
@@ -97,7 +97,7 @@ def _points(
     most: int,
     same: tuple[int, ...] = (),
 ) -> dict[Output, dict[str, Any]]:
-    """With a reader of its own: the rows of an op are spread over the whole trace."""
+    """Reads histories with a reader of its own: the rows of an op are spread over the whole trace."""
 
     def find() -> dict[Output, dict[str, Any]]:
         with trace.rows_apart() as (_, rows):

@@ -1,4 +1,4 @@
-"""Tensors: listings by page as JSON or as columns; one with its stack, and where it came from and went."""
+"""Answers for tensors: pages of them as JSON or columns, one with its stack, and where its value came from."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tdbg.web.route import (
     truth,
     whole,
 )
-from tdbg.web.shown import COLUMNS, STACK, TENSOR, events, frames
+from tdbg.web.rows_and_stacks import COLUMNS, STACK, TENSOR, events, frames
 from tdbg.web.traces import ServedTrace
 
 
@@ -63,7 +63,7 @@ def _wanted(asked: Asked, process: int) -> Wanted:
 
 
 def ops_of_line(trace: ServedTrace, process: int, file: str, line: int | None) -> tuple[int, ...]:
-    """Those that a line made, or all lines of a file. Only while the trace's lock is held."""
+    """Finds the ops that a line made, or all lines of a file. To be called only while the trace's lock is held."""
     _, made = trace.scene(process).read.sources.ops_by_line(file)
     lines = [line] if line is not None else list(made)
     return tuple(sorted({op for one in lines for op in made.get(one, ())}))

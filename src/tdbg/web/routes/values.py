@@ -1,4 +1,4 @@
-"""The elements of a tensor, or of a slice of it, where they were kept; numbers and a histogram of them."""
+"""Answers with the elements of a tensor or a slice of it, where they were kept, and a histogram of them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def value(asked: Asked) -> dict[str, Any] | Answer:
 
 
 def bad_element(asked: Asked) -> dict[str, Any]:
-    """In the order of memory. Behind the last comes the first again."""
+    """Finds the next bad element in the order of memory. After the last comes the first again."""
     with asked.trace.lock:
         scene = asked.trace.scene(asked.process())
         try:
@@ -85,7 +85,8 @@ def bad_element(asked: Asked) -> dict[str, Any]:
 
 
 def _cut(part: np.ndarray, most: int) -> np.ndarray:
-    """Of what is too much: the first of the outer dimensions, and of the last two so much that both can be seen."""
+    """Cuts what is too much down to the first of the outer dimensions, and so much of the last two that both can be
+    seen."""
     if part.size <= most:
         return part
     sizes = list(part.shape)
@@ -102,7 +103,7 @@ def _cut(part: np.ndarray, most: int) -> np.ndarray:
 
 
 def _numbers(shown: np.ndarray) -> np.ndarray | None:
-    """In a row; complex ones by their absolute values."""
+    """Gives all elements in a row; of complex ones their absolute values."""
     if summary_of(shown) is None:
         return None
     plain = computable(shown).reshape(-1)

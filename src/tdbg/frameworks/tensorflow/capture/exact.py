@@ -155,10 +155,10 @@ class ExactFunctions:
         phases = self._clients.phases(graph)
         outside = ExactFunction(number, shown, Phase.BACKWARD in phases, Phase.UPDATE in phases)
         if is_compiled(function):
-            self._recorder.note("xla", f"XLA compiled {shown}: only what went in and came out was looked at")
+            self._recorder.note("xla", f"XLA compiled {shown}: only what went in and came out was recorded")
             return outside
         if not self._can_look_inside:
-            self._recorder.note("exact", "without the compiled extension functions were looked at from outside only")
+            self._recorder.note("exact", "without the compiled extension, functions were recorded from outside only")
             return outside
         try:
             return self._rewritten(function, name, inputs, outside, traced)
@@ -188,7 +188,7 @@ class ExactFunctions:
         ours = optimized.graphs_of(runtime.name.decode(), inputs, outputs, config)
         differences = optimized.differences(plain, ours, NAMES)
         if differences:
-            text = f"function {outside.name}: TensorFlow computes {len(differences)} ops otherwise than without tdbg"
+            text = f"function {outside.name}: TensorFlow computes {len(differences)} ops differently than without tdbg"
             self._recorder.note("exact", f"{text}, {differences[0]} among them")
         return ExactFunction(
             outside.number, outside.name, outside.has_gradient or Phase.BACKWARD in rows.phases,

@@ -11,6 +11,7 @@ from tensorflow.core.framework import node_def_pb2
 
 from tdbg.formats.dumps.names import split_element
 from tdbg.frameworks.tensorflow.capture.attributes import plain
+from tdbg.frameworks.tensorflow.dialect import DIALECT
 from tdbg.frameworks.tensorflow.sessions.matching import Given, Part, Written, fed_name
 from tdbg.frameworks.tensorflow.sessions.source_lines import UserOps, frames_of, line_text
 from tdbg.frameworks.tensorflow.tfdbg.dump_dir import DebugDumpDir
@@ -138,6 +139,7 @@ class RuntimeNodes:
             _texts(self.user_ops.attributes(part.op)),
             _stack(part.op),
             part_of=self.part_of(name),
+            framework=DIALECT.name,
         )
 
     def part_of(self, name: str) -> str:

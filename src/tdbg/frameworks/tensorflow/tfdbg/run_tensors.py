@@ -13,6 +13,7 @@ import numpy as np
 from tdbg.errors import TdbgError
 from tdbg.formats.dumps.events import map_tensor
 from tdbg.formats.dumps.names import split_element
+from tdbg.frameworks.tensorflow.dialect import DIALECT
 from tdbg.frameworks.tensorflow.sessions.matching import computed_for, fed_name
 from tdbg.frameworks.tensorflow.tfdbg.dump_dir import (
     DebugDumpDir,
@@ -86,7 +87,7 @@ class RunTensors:
         notes = []
         if selection.node_pattern or selection.op_pattern:
             inside = self._nodes.parts_like(_pattern(selection.node_pattern), _pattern(selection.op_pattern))
-            notes += [computed_inside(inside)] if inside else []
+            notes += [computed_inside(inside, DIALECT.title)] if inside else []
         return DumpedTensors(self, data, len(self.data), notes)
 
     def _sorted(self, data: list[DebugTensorDatum], by: str) -> list[DebugTensorDatum]:

@@ -1,4 +1,4 @@
-"""Typed lines, turned pages and new sizes in; what the screen shows then out. All of it is done on the worker."""
+"""Does what the screen asks for, all on the worker: performs lines, lays out results, turns pages of tensors."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _KEPT = 200
 
 
 class Outcome(NamedTuple):
-    """``shown`` is None when there is nothing to show: an error, a question, the end."""
+    """What came of a line. ``shown`` is None when there is nothing to show: an error, a question, the end."""
 
     result: Result
     shown: Shown | None
 
 
-class Desk:
-    """The engine, and the room its results have on the screen."""
+class Jobs:
+    """The jobs of one screen: it has the engine, and the room that results have on the screen."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine, self.worker = engine, Worker()
@@ -41,13 +41,13 @@ class Desk:
         self._views: dict[int, tuple[Array, View]] = {}  # by the array that shows a part of one
 
     def begin_ahead(self, pause: Pause | None, first: str) -> None:
-        """While the screen is being loaded, which takes as long; it will be as large as the terminal is now."""
+        """Begins while the screen is being loaded, which takes as long; it will be as large as the terminal is now."""
         self.room.width, self.room.height = shutil.get_terminal_size()
         job = partial(self.perform, first) if pause is None else partial(self.begin, pause)
         self.ahead = self.worker.submit(job)
 
     def begin(self, pause: Pause) -> Outcome:
-        """What a held program is shown with: the lines that it says, then its first command's."""
+        """Prepares what a held program is shown with: the lines that it says, then those of its first command."""
         outcome = self.perform(pause.first or "run_info")
         said = Text([(Span(line),) for line in pause.lines], list(pause.lines))
         if not pause.lines:
@@ -66,7 +66,7 @@ class Desk:
         return Outcome(result, self._lay_out(shown.line if shown and shown.result is result else line, result))
 
     def _go_to_element(self, line: str) -> Result:
-        """Where only the neighbours of an element are shown then, pages and numbers stay those of the whole."""
+        """Goes to an element. Where only its neighbours are shown then, pages and numbers stay those of the whole."""
         screen = self.engine.visited.shown
         view = self._view_in(screen.result) if screen else None
         if screen is not None and view is not None:
@@ -78,7 +78,7 @@ class Desk:
         return result
 
     def look(self) -> int:
-        """Reads what a program has recorded since it was last looked; how many tensors these are."""
+        """Reads what a program has recorded since it was last looked at, and counts those tensors."""
         scene, before = self.engine.scene, self._counted
         if before is not None and before[0] is scene and not scene.refresh():
             return 0
@@ -86,13 +86,13 @@ class Desk:
         return max(self._counted[1] - before[1], 0) if before is not None and before[0] is scene else 0
 
     def aside(self, title: str, result: Result) -> Shown:
-        """Something that is not one of the screens visited."""
+        """Lays out something that is not one of the screens visited."""
         shown = self._lay_out(title, result)
         shown.is_aside = True
         return shown
 
     def again(self, shown: Shown) -> Shown:
-        """The same in another room."""
+        """Lays the same out in another room."""
         new = self._lay_out(shown.line, shown.result)
         new.is_aside = shown.is_aside
         if shown.search is not None:
@@ -102,18 +102,18 @@ class Desk:
         return new
 
     def visited(self) -> Shown | None:
-        """The screen that the engine is at."""
+        """Lays out the screen that the engine is at."""
         screen = self.engine.visited.shown
         return self._lay_out(screen.line, screen.result) if screen else None
 
     def sought(self, shown: Shown, pattern: str) -> Shown:
-        """The same with its matches marked (an empty pattern: with none); nothing is found yet."""
+        """Lays the same out with its matches marked (an empty pattern: with none); nothing is found yet."""
         new = self._changed(shown, replace(shown.result, search=pattern))
         new.search = Search(pattern, new.pages.layout) if pattern else None
         return new
 
     def turned(self, shown: Shown, by: int) -> Shown:
-        """Another page of a tensor's leading dimensions."""
+        """Goes to another page of a tensor's leading dimensions."""
         if shown.view is None or not shown.view.pages:
             return shown
         view = shown.view.turned(by)
@@ -127,7 +127,7 @@ class Desk:
         return list(self.engine.scene.moments())
 
     def _changed(self, shown: Shown, result: Result) -> Shown:
-        """The screen that is shown looks different now, also when it is come back to."""
+        """Changes the screen that is shown, also for when it is come back to."""
         if not shown.is_aside and self.engine.visited.shown is not None:
             self.engine.visited.replace(result)
         new = self._lay_out(shown.line, result)

@@ -1,4 +1,4 @@
-"""A text in; how many cells of a terminal it takes out: two for a wide letter, none for a mark above another."""
+"""Counts the cells of a terminal that a text takes: two for a wide letter, none for a mark above another."""
 
 from __future__ import annotations
 

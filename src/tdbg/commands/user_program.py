@@ -1,4 +1,4 @@
-"""The words after ``tdbg run`` in; a program out that runs in this process as Python itself would run it.
+"""Finds the program that the words after ``tdbg run`` name, and runs it in this process as Python itself would.
 
 What Python does in C is done again here (the search path, ``sys.argv``, a new ``__main__``); what it does in ``runpy``
 is left to ``runpy``, so that its messages and tracebacks are the same ones.
@@ -21,7 +21,7 @@ Body = Callable[[], object]
 
 
 class Program:
-    """One way of naming a program. ``enter`` may be called once."""
+    """A program, named in one of several ways. ``enter`` may be called once."""
 
     def __init__(self, name: str, words: Sequence[str], argv: Sequence[str]) -> None:
         self.name = name  # short, for the trace's file name
@@ -30,10 +30,10 @@ class Program:
         self.error: BaseException | None = None  # why it cannot be compiled
 
     def check(self) -> None:
-        """TdbgCommandError when there is no such program; sets ``error`` when Python cannot compile it."""
+        """Raises TdbgCommandError when there is no such program; sets ``error`` when Python cannot compile it."""
 
     def enter(self) -> Body:
-        """Makes this process look like the program's; what is returned runs it, without a Python frame of its own."""
+        """Makes this process look like the program's, and gives what runs it, without a Python frame of its own."""
         raise NotImplementedError
 
     def _become_main(self, path0: str, attributes: Mapping[str, Any], always: bool = False) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class Program:
 
 
 class Code(Program):
-    """``-c``, and ``-`` (standard input) once it is read."""
+    """A program given as code: ``-c``, and ``-`` (standard input) once it is read."""
 
     def __init__(self, source: str | bytes, file: str, words: Sequence[str], argv: Sequence[str], **given: Any) -> None:
         super().__init__("python", words, argv)
@@ -77,7 +77,7 @@ class Code(Program):
 
 
 class Script(Code):
-    """A file, or a folder or zip archive with a ``__main__.py``."""
+    """A program that is a file, or a folder or zip archive with a ``__main__.py``."""
 
     def __init__(self, path: str, args: Sequence[str]) -> None:
         # Python joins the two as they are: ``./train.py`` keeps its dot in __file__ and in tracebacks.
@@ -127,7 +127,7 @@ class Script(Code):
 
 
 class Module(Program):
-    """``-m``: found, compiled and run by ``runpy``, parents and all."""
+    """A program named by ``-m``: found, compiled and run by ``runpy``, parents and all."""
 
     def __init__(self, module: str, args: Sequence[str]) -> None:
         super().__init__(module, ["-m", module, *args], ["-m", *args])
@@ -138,7 +138,7 @@ class Module(Program):
 
 
 def find_program(words: Sequence[str]) -> Program:
-    """The program that ``words`` name; everything after its name is its own."""
+    """Finds the program that ``words`` name; everything after its name is its own."""
     first, rest = words[0], words[1:]
     flag, attached = first[:2], first[2:]
     if flag not in ("-c", "-m"):
@@ -166,7 +166,7 @@ def _runpy(module: str, alter_argv: bool) -> Body:
 
 
 def python_words() -> list[str]:
-    """The interpreter and its own options, as this process was started."""
+    """Gives the interpreter and its own options, as this process was started."""
     head = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv) + 1]
     if head[-1:] == ["tdbg"] and len(head) > 2:
         head = head[:-1]

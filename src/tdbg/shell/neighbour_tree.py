@@ -1,4 +1,4 @@
-"""Inputs and recipients of ops in; the spans that show one, and the tree that ``li -r`` and ``lo -r`` show, out."""
+"""Finds the tree of an op's neighbours that ``li -r`` and ``lo -r`` show, and writes each neighbour as a link."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def node_link(name: str) -> str:
 
 
 def edge_spans(edge: Edge, with_op: bool = True) -> Line:
-    """``[MatMul] hidden/mm``; behind a name the number of the output, where it is not the first."""
+    """Writes ``[MatMul] hidden/mm``, and behind a name the number of the output, where it is not the first."""
     slot = f":{edge.slot}" if edge.slot > 0 else ""
     name = Span(edge.node + slot, "name", node_link(edge.node))
     return (Span(f"[{edge.op_type}] ", "op"), name) if with_op and edge.op_type else (name,)
@@ -37,8 +37,8 @@ class Branch:
 def tree(
     root: Node, node: Callable[[str], Node], edges: Callable[[Node], tuple[Sequence[Edge], Sequence[Edge]]], depth: int
 ) -> tuple[list[Branch], bool]:
-    """From a node along its edges, depth first, at most that deep; and whether it had to be cut. The neighbours of a
-    node are listed once: where it comes again, also around a loop, the line says so."""
+    """Follows edges from a node, depth first, at most that deep, and tells whether the tree had to be cut. The
+    neighbours of a node are listed once: where it comes again, also around a loop, the line says so."""
     found: list[Branch] = []
     expanded = {root.name}
     waiting = _branches(root, edges, ())
@@ -69,7 +69,7 @@ def _resting(branch: Branch, rest: str) -> Branch:
 def _branches(
     node: Node, edges: Callable[[Node], tuple[Sequence[Edge], Sequence[Edge]]], lasts: tuple[bool, ...]
 ) -> list[Branch]:
-    """The last one first: they are taken from the end."""
+    """Gives the branches of a node, the last one first: they are taken from the end."""
     plain, controls = edges(node)
     pairs = [(edge, False) for edge in plain] + [(edge, True) for edge in controls]
     ends = len(pairs) - 1

@@ -1,4 +1,4 @@
-"""The shape of a tensor and a numpy index in; which of its elements that leaves, in the tensor's own numbers, out."""
+"""Tells which elements of a tensor a numpy index leaves, in the tensor's own numbers."""
 
 from __future__ import annotations
 
@@ -10,37 +10,40 @@ from tdbg.errors import TdbgError
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """For each dimension of a tensor one index, which takes the dimension away, or the range of those that are left."""
+class TensorPart:
+    """A part of a tensor: for each dimension one index, which takes the dimension away, or the range of those that are
+    left."""
 
     shape: tuple[int, ...]  # of the whole tensor
     taken: tuple[int | range, ...]
 
     @classmethod
-    def whole(cls, shape: Sequence[int]) -> Part:
+    def whole(cls, shape: Sequence[int]) -> TensorPart:
         return cls(tuple(shape), tuple(range(size) for size in shape))
 
     @classmethod
-    def of(cls, shape: Sequence[int], index: Sequence[Any]) -> Part:
-        """``index`` is one that fits: integers, slices and at most one ellipsis."""
+    def of(cls, shape: Sequence[int], index: Sequence[Any]) -> TensorPart:
+        """Makes the part that an index leaves. ``index`` is one that fits: integers, slices and at most one
+        ellipsis."""
         at = next((n for n, one in enumerate(index) if one is Ellipsis), len(index))
         behind = index[at + 1 :]
         missing = [slice(None)] * (len(shape) - at - len(behind))
         return cls.whole(shape).narrowed([*index[:at], *missing, *behind])
 
-    def narrowed(self, index: Sequence[int | slice]) -> Part:
-        """A part of this part; the dimensions that ``index`` does not reach stay as they are."""
+    def narrowed(self, index: Sequence[int | slice]) -> TensorPart:
+        """Takes a part of this part; the dimensions that ``index`` does not reach stay as they are."""
         rest = iter(index)
         taken = [one if isinstance(one, int) else one[next(rest, slice(None))] for one in self.taken]
         return replace(self, taken=tuple(taken))
 
     def label(self, index: Sequence[int] = ()) -> str:
-        """``[500, 0:50]``: the row that ``index`` counts from the first one that is shown, in the tensor's numbers."""
+        """Writes ``[500, 0:50]``: the row that ``index`` counts from the first one that is shown, in the tensor's
+        numbers."""
         narrow = self.narrowed(index).taken
         return f"[{', '.join(_written(one, size) for one, size in zip(narrow, self.shape, strict=True))}]"
 
     def place(self, indices: Sequence[int]) -> list[int]:
-        """Where an element of the tensor stands among those shown; TdbgError when it does not."""
+        """Finds where an element of the tensor stands among those shown; TdbgError when it does not."""
         said = f"[{', '.join(map(str, indices))}]"
         left = [one for one in self.taken if isinstance(one, range)]
         if len(indices) == len(self.shape):

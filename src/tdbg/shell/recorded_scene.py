@@ -1,4 +1,4 @@
-"""A shell in; the trace behind what it looks at, as a scene whose tensors are rows of that trace, out."""
+"""Gets the scene of the trace behind what a shell looks at."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from tdbg.shell.engine import Engine
 
 
-def trace_scene(shell: Engine) -> TraceScene:
-    """The scene itself where it is one of a trace, without what is only in memory where the program is held; a run of a
-    Session is made into one."""
+def recorded_scene(shell: Engine) -> TraceScene:
+    """Gives the scene itself where it is one of a trace, without what is only in memory where the program is held; a
+    run of a Session is made into one."""
     scene = shell.scene
     if isinstance(scene, HeldScene):
         scene = scene.recorded

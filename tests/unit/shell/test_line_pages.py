@@ -9,7 +9,7 @@ from screen_pilot import Rows
 
 from tdbg.shell.layout import Layout
 from tdbg.shell.result import Column, Result, Table, plain, text
-from tdbg.shell.screen.pages import SIZE, Pages
+from tdbg.shell.screen.line_pages import SIZE, LinePages
 from tdbg.shell.screen.search import Search
 from tdbg.shell.screen.worker import Stopped
 
@@ -35,7 +35,7 @@ def table(rows):
 
 def test_only_what_is_seen_is_read(worker):
     rows, ready = Rows(), threading.Event()
-    pages = Pages(table(rows), worker, ready.set)
+    pages = LinePages(table(rows), worker, ready.set)
     assert len(pages) == 10_000_001
     assert pages.line(9_000_000) is None
     assert ready.wait(10)
@@ -45,7 +45,7 @@ def test_only_what_is_seen_is_read(worker):
 
 def test_who_scrolls_fast_gets_the_last_pages(worker):
     rows, held, ready = Rows(), held_worker(worker), threading.Event()
-    pages = Pages(table(rows), worker, ready.set)
+    pages = LinePages(table(rows), worker, ready.set)
     before = rows.asked
     for number in range(0, 1_000_000, SIZE):
         assert pages.line(number) is None
@@ -62,7 +62,7 @@ def test_no_page_is_forgotten_however_threads_take_turns(worker):
     sys.setswitchinterval(1e-6)
     try:
         ready = threading.Event()
-        pages = Pages(table(Rows()), worker, ready.set)
+        pages = LinePages(table(Rows()), worker, ready.set)
         for number in range(0, 300 * SIZE, SIZE):
             until = time.monotonic() + PATIENCE
             while pages.line(number) is None:

@@ -1,4 +1,4 @@
-"""Stacks and tensors as the page gets them: what several routes say in the same words."""
+"""Writes stacks and rows of tensors as the page gets them, in the same words for all routes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ STACK: Schema = listing(FRAME)
 
 
 def frames(program: Program, stack: int) -> list[dict[str, Any]]:
-    """Innermost first, without tdbg's own."""
+    """Writes the frames of a stack, innermost first, without tdbg's own."""
     return [frame_data(frame, program) for frame in program.shown_stack(stack)]
 
 
@@ -56,13 +56,13 @@ def frame_data(frame: Frame, program: Program) -> dict[str, Any]:
 
 
 def events(read: SceneCache, seqs: Sequence[int]) -> list[dict[str, Any]]:
-    """The rows of some events, in their order."""
+    """Gives the rows of some events, in their order."""
     found = positions_of(read.pages, np.unique(np.array(seqs, np.int64)))
     return tensor_page(read, found).to_pylist()
 
 
 def tensors_of(read: SceneCache, numbers: Sequence[int]) -> list[dict[str, Any]]:
-    """The rows of eager tensors, by the framework's numbers; those without a row are left out."""
+    """Gives the rows of eager tensors, by the framework's numbers; those without a row are left out."""
     if not numbers:
         return []
     found = read.rows.numbers(

@@ -1,7 +1,7 @@
-"""An engine in; the screen on the terminal, and what the person wants to happen next, out.
+"""Shows the screen on the terminal, and asks there what a held program does next.
 
-The screen has a thread of its own, for two reasons: the thread that is held may belong to TensorFlow, and the program
-may have an event loop in it already.
+The screen has a thread of its own, for two reasons: the thread that is held may belong to the framework, and the
+program may have an event loop in it already.
 """
 
 from __future__ import annotations
@@ -12,22 +12,23 @@ from tdbg import native
 from tdbg.capture import faults
 from tdbg.capture.control import Action, Kind, Pause
 from tdbg.shell.engine import Engine
-from tdbg.shell.screen.desk import Desk
+from tdbg.shell.screen.jobs import Jobs
 
 _PATIENCE = 5  # seconds for a screen that is told to end
 
 
 def show(engine: Engine, pause: Pause | None = None, first: str = "") -> Action | None:
-    """None: the terminal is gone. A fault of the screen is raised, when the terminal is as it was before."""
-    desk = Desk(engine)
-    desk.begin_ahead(pause, first)
+    """Shows the screen, and gives what the person chose; None when the terminal is gone. A fault of the screen is
+    raised, when the terminal is as it was before."""
+    jobs = Jobs(engine)
+    jobs.begin_ahead(pause, first)
     from tdbg.shell.screen.keys import DebuggerScreen
     from tdbg.shell.screen.printed import Printed
     from tdbg.shell.screen.terminal import LEAVE
 
     failures: list[BaseException] = []
     with Printed() as printed, native.guarded_terminal(printed.terminal, printed.file, LEAVE.encode()):
-        app = DebuggerScreen(desk, pause, first, printed)
+        app = DebuggerScreen(jobs, pause, first, printed)
 
         def draw() -> None:
             try:
@@ -51,7 +52,7 @@ def show(engine: Engine, pause: Pause | None = None, first: str = "") -> Action 
 
 
 def ask(pause: Pause, engine: Engine) -> Action:
-    """A held program continues without the debugger when nobody can be asked any more."""
+    """Asks a held program's person; the program continues without the debugger when nobody can be asked any more."""
     try:
         action = show(engine, pause)
     except Exception as fault:
@@ -65,12 +66,12 @@ def ask(pause: Pause, engine: Engine) -> Action:
 
 
 def run(engine: Engine, first: str = "lt") -> None:
-    """The screen of ``tdbg shell``."""
+    """Runs the screen of ``tdbg shell``."""
     engine.can_ask = True
     try:
         show(engine, first=first)
     except Exception as fault:
         faults.report("showing the screen", fault)
-        from tdbg.shell.lines import LineMode
+        from tdbg.shell.line_mode import LineMode
 
         LineMode(engine).loop()

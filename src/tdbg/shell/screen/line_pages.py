@@ -1,4 +1,4 @@
-"""A layout of any length in; those of its lines that are there out, without waiting: pages are read on the worker."""
+"""Gives the lines of a layout of any length that are there already; the others are read on the worker, by page."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ _KEPT = 200
 _WAITING = 6  # who drags the scrollbar over ten million rows wants the last pages, not all of them
 
 
-class Pages:
-    """``line`` gives None for what is not there yet; ``on_ready`` is called, on the worker, when more is."""
+class LinePages:
+    """The lines of a layout. ``line`` gives None for what is not there yet; ``on_ready`` is called, on the worker, when
+    more is."""
 
     def __init__(self, layout: Layout, worker: Worker, on_ready: Callable[[], None]) -> None:
         self.layout = layout
@@ -43,7 +44,7 @@ class Pages:
         return page[at] if at < len(page) else ()
 
     def load(self, first: int, count: int) -> None:
-        """On the worker: the pages that hold these lines."""
+        """Reads the pages that hold these lines. To be called on the worker."""
         for number in range(max(first, 0) // SIZE, min(first + count, self._length) // SIZE + 1):
             if number not in self._kept:
                 self._load(number)
@@ -71,7 +72,7 @@ class Pages:
             raise
 
     def _next_wanted(self) -> int | None:
-        """The last one; None ends the loading, and what is wanted afterwards begins it anew."""
+        """Gives the page that was wanted last; None ends the loading, and what is wanted afterwards begins it anew."""
         with self._wanted_changes:
             self._is_loading = bool(self._wanted)
             return self._wanted.popitem()[0] if self._wanted else None

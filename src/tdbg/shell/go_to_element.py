@@ -1,4 +1,4 @@
-"""A result that shows an array, and an element's indices, in; the result with that element in view out."""
+"""Brings one element of the array that a result shows into view."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AROUND = (40, 10)  # rows and columns at each side of an element that an ellips
 
 
 def go_to(result: Result, indices: Sequence[int], width: int | None) -> Result:
-    """What an ellipsis hides is shown with its neighbours, in place of the whole."""
+    """Shows an element; where an ellipsis hides it, with its neighbours in place of the whole."""
     wholes = [block.part_of or block if isinstance(block, Array) else block for block in result.blocks]
     result = replace(result, blocks=wholes)
     layout = Layout(result, width)
@@ -35,7 +35,7 @@ def go_to(result: Result, indices: Sequence[int], width: int | None) -> Result:
 
 
 def _around(block: Array, place: Sequence[int]) -> Array:
-    """The last two dimensions around an element, one of each dimension before them."""
+    """Takes the last two dimensions around an element, and one index of each dimension before them."""
     values = np.asarray(block.values)
     begins, ends = [], []
     for at, (one, size) in enumerate(zip(place, values.shape, strict=True)):

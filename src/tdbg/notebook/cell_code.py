@@ -1,6 +1,6 @@
-"""The text below ``%%tdbg`` in; it runs in the notebook as a plain cell would, with the lines that the user sees.
+"""Runs the text below ``%%tdbg`` in the notebook as a plain cell would run, with the lines that the user sees.
 
-IPython calls magics, and does not await them. So where the text below has ``await``, the call gets one, too: then
+IPython calls magics, and does not await them. So where the text below has ``await``, the call gets one too: then
 IPython runs the whole cell on its event loop, as it does with any other cell that has one.
 """
 
@@ -21,7 +21,8 @@ _AWAIT = "await "
 
 
 def awaited(shell: Any) -> Callable[[list[str]], list[str]]:
-    """The last step of what IPython makes of a cell: lines in, lines out."""
+    """Makes the last step of what IPython does to the lines of a cell: it puts an await before the magic where one is
+    needed."""
 
     def transform(lines: list[str]) -> list[str]:
         if not lines or not lines[0].startswith(_CALL):
@@ -33,7 +34,7 @@ def awaited(shell: Any) -> Callable[[list[str]], list[str]]:
 
 
 def _text_below(code: str) -> str:
-    """What a cell magic is given; "" when the code is more than its call."""
+    """Finds what a cell magic is given; "" when the code is more than its call."""
     try:
         call = ast.parse(code, mode="eval").body
         return str(ast.literal_eval(call.args[-1])) if isinstance(call, ast.Call) else ""
@@ -42,25 +43,25 @@ def _text_below(code: str) -> str:
 
 
 def needs_await(shell: Any, cell: str) -> bool:
-    """Whether IPython would run it on its event loop."""
+    """Whether IPython would run a cell on its event loop."""
     return bool(shell.should_run_async(cell, transformed_cell=shell.transform_cell(cell)))
 
 
 def check_cell(shell: Any, cell: str) -> None:
-    """TdbgError when it cannot be run here."""
+    """Raises TdbgError when a cell cannot be run here."""
     if needs_await(shell, cell) and not _is_awaited():
         raise TdbgError("to record a cell with await, put %%tdbg on its first line, or run %tdbg on before it")
 
 
 def run_cell(shell: Any, line: str, cell: str) -> None:
-    """Raises what the cell raises. The value of its last expression is shown, as always."""
+    """Runs a cell; raises what it raises. The value of its last expression is shown, as always."""
     __tracebackhide__ = True
     for code in compiled(shell, line, cell):
         exec(code, shell.user_global_ns, shell.user_ns)
 
 
 async def run_codes(shell: Any, codes: list[CodeType]) -> None:
-    """The same for what ``compiled`` gives of a cell with ``await``."""
+    """Runs what ``compiled`` gives of a cell with ``await``."""
     __tracebackhide__ = True
     for code in codes:
         found = eval(code, shell.user_global_ns, shell.user_ns)
@@ -69,7 +70,7 @@ async def run_codes(shell: Any, codes: list[CodeType]) -> None:
 
 
 def compiled(shell: Any, line: str, cell: str) -> list[CodeType]:
-    """The statements of a cell, and its last expression apart, which shows its value."""
+    """Compiles the statements of a cell, and its last expression apart, which shows its value."""
     blank = len(cell) - len(cell.lstrip("\n"))
     text = f"# %%tdbg {line}".rstrip() + "\n" * (1 + blank) + shell.transform_cell(cell)
     name = _file_of(shell, text)
@@ -83,7 +84,7 @@ def compiled(shell: Any, line: str, cell: str) -> list[CodeType]:
 
 
 def _cell_around() -> tuple[str, str]:
-    """The name and the first line of the cell that holds the magic; empty when it was called in another way."""
+    """Finds the name and the first line of the cell that holds the magic; empty when it was called in another way."""
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         name = frame.f_code.co_filename
@@ -99,7 +100,8 @@ def _is_awaited() -> bool:
 
 
 def _file_of(shell: Any, text: str) -> str:
-    """The name of the cell that holds the magic: what is below it counts as this cell, and its text is kept as such."""
+    """Gives the name of the cell that holds the magic: what is below it counts as this cell, and its text is kept as
+    such."""
     name, _ = _cell_around()
     if not name:
         return shell.compile.cache(text, shell.execution_count)

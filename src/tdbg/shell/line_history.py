@@ -1,4 +1,4 @@
-"""Lines that were typed, in this run and earlier ones, in; those with a prefix, newest first, out."""
+"""Remembers the lines that were typed, in this run and earlier ones, and finds those with a prefix."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tdbg.shell.settings import state_folder
 _MOST = 1000
 
 
-class History:
-    """``lines``, oldest first, none twice in a row. Without a path nothing is kept; a file that cannot be written is
-    no reason to disturb anybody."""
+class LineHistory:
+    """The lines that were typed: ``lines``, oldest first, none twice in a row. Without a path nothing is kept; a file
+    that cannot be written is no reason to disturb anybody."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
@@ -24,7 +24,7 @@ class History:
                 pass
 
     @classmethod
-    def of_user(cls) -> History:
+    def of_user(cls) -> LineHistory:
         return cls(state_folder() / "history")
 
     def add(self, line: str) -> None:
@@ -44,9 +44,9 @@ class History:
             self.path = None
 
     def containing(self, text: str) -> list[str]:
-        """Newest first, each once."""
+        """Finds the lines that contain a text, newest first, each once."""
         return list(dict.fromkeys(line for line in reversed(self.lines) if text in line))
 
     def with_prefix(self, prefix: str) -> list[str]:
-        """Newest first, each once."""
+        """Finds the lines that begin with a text, newest first, each once."""
         return list(dict.fromkeys(line for line in reversed(self.lines) if line.startswith(prefix)))

@@ -1,4 +1,4 @@
-"""A line of text and the places that it may name in; the line with those places as links out."""
+"""Makes links of the places in the program that a line of text names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tdbg.shell.result import Line, Span
 
 
 def place_text(file: str, line: int) -> str:
-    """``train.py:41``"""
+    """Writes a place as ``train.py:41``."""
     return f"{short_path(file)}:{line}"
 
 
@@ -23,14 +23,14 @@ def source_link(file: str, line: int) -> str:
 
 
 def place(file: str | None, line: int | None) -> Span:
-    """``train.py:41``, short, for a table; "" where there is no line."""
+    """Writes a place as ``train.py:41``, short, for a table; "" where there is no line."""
     if not file or line is None or line < 0:
         return Span("")
     return Span(f"{os.path.basename(file)}:{line}", "file", source_link(file, line))
 
 
 def step_link(scene: Scene, step: int, then: str = "") -> str:
-    """The command that goes to a step, and on; "" where moments are runs, which steps do not number."""
+    """Writes the command that goes to a step, and on; "" where moments are runs, which steps do not number."""
     moments = scene.moments()
     if step < 0 or not moments or moments[0].kind != "step":
         return ""
@@ -38,7 +38,7 @@ def step_link(scene: Scene, step: int, then: str = "") -> str:
 
 
 def places(frames: Iterable[Frame | None]) -> dict[str, str]:
-    """What a verdict calls lines of the program, and the commands that show them."""
+    """Gives the names by which a verdict calls lines of the program, and the commands that show them."""
     return {place_text(frame.file, frame.line): source_link(frame.file, frame.line) for frame in frames if frame}
 
 

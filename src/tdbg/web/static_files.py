@@ -1,4 +1,4 @@
-"""A path of the page in, one of its files out; and the plain pages that say what is wrong."""
+"""Serves the files of the built page, and the plain pages that say what is wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".
 
 
 def error_page(sentence: str, following: str) -> str:
-    """Needs nothing else, and runs nothing."""
+    """Writes a page that needs nothing else, and runs nothing."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>tdbg</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"></head>'
@@ -25,7 +25,7 @@ def error_page(sentence: str, following: str) -> str:
 
 
 class Page:
-    """The built page, with the API under it."""
+    """Serves the built page, with the API under it."""
 
     def __init__(self, api: WSGIApplication, folder: Path = STATIC) -> None:
         self._api, self._folder = api, folder
@@ -38,7 +38,7 @@ class Page:
 
     @cached_property
     def _files(self) -> dict[str, Path]:
-        """By address: nothing else can be asked for."""
+        """The files by address: nothing else can be asked for."""
         found = {
             f"/{path.relative_to(self._folder).as_posix()}": path
             for path in sorted(self._folder.rglob("*"))

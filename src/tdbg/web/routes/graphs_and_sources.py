@@ -1,4 +1,4 @@
-"""The program behind the numbers: ops and what is around them, graphs as nested scopes, files, stacks."""
+"""Answers for the program behind the numbers: ops and what is around them, graphs, files, stacks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tdbg.web.route import (
     truth,
     whole,
 )
-from tdbg.web.shown import STACK, frames
+from tdbg.web.rows_and_stacks import STACK, frames
 
 
 def op(asked: Asked) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def sources(asked: Asked) -> dict[str, Any]:
 
 
 def source(asked: Asked) -> dict[str, Any]:
-    """The file as it was when the program ran, from the trace: no other file can be asked for."""
+    """Gives a file as it was when the program ran, from the trace: no other file can be asked for."""
     process = asked.process()
     with asked.trace.lock:
         read = asked.trace.scene(process).read

@@ -1,4 +1,4 @@
-"""Lines in; the panel beside a tensor out."""
+"""Draws the panel beside a tensor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tdbg.shell.screen.theme import strip_of
 
 
 class Side(Widget):
-    """Numbers of a tensor that is shown."""
+    """Shows the numbers of a tensor that is shown."""
 
     ALLOW_SELECT = False
 

@@ -1,8 +1,8 @@
-"""The commands in; a page of documentation for each, and a table of all their flags, out.
+"""Writes a page of documentation for each command of the prompt, and a table of all their flags.
 
-``python -m tdbg.shell.pages docs/shell TRACE`` writes them, with what the examples really print on that trace. Without
-TRACE the outputs stay as they are, and the rest is brought up to date. The tests that exercise flags stand in the table
-itself: they are read from it, and stay.
+``python -m tdbg.shell.command_pages docs/shell TRACE`` writes them, with what the examples really print on that trace.
+Without TRACE the outputs stay as they are, and the rest is brought up to date. The table names the tests that exercise
+each flag: they are read from it, and stay.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _ROW = re.compile(r"^\| `(?P<command>[^`]*)`[^|]*\| `(?P<flag>[^`]*)`[^|]*\| (?P
 
 
 def page(command: Command, block: str) -> str:
-    """``block``: the commands that are run, and what they print, as Markdown; "" when none can be run on a trace."""
+    """Writes the page of a command. ``block`` has the commands that are run, and what they print, as Markdown; "" when
+    none can be run on a trace."""
     lines = [f"# {', '.join((command.name, *command.aliases))}", "", *description(command), ""]
     for usage in usages_of(command):
         lines += [f"{usage.when.capitalize()}:", ""] if usage.when else []
@@ -49,7 +50,7 @@ def page(command: Command, block: str) -> str:
 
 
 def index(tests: Mapping[tuple[str, str], str]) -> str:
-    """The table of commands and flags, each with the test that exercises it."""
+    """Writes the table of commands and flags, each with the test that exercises it."""
     lines = ["# The debugger's commands", ""]
     lines += ["[tdbg shell](../shell.md) shows how to get there. You can type commands, and these:", ""]
     lines += ["| you type | what it does |", "|---|---|", *(f"| `{sign}` | {meaning} |" for sign, meaning in SIGNS), ""]
@@ -64,7 +65,7 @@ def index(tests: Mapping[tuple[str, str], str]) -> str:
 
 
 def flags() -> Iterator[tuple[str, str]]:
-    """Each command with each of its arguments, flags by all their spellings; a command by itself has "" there."""
+    """Gives each command with each of its arguments, flags by all their spellings; a command by itself has "" there."""
     for name, command in all_commands().items():
         found = [
             ", ".join(action.option_strings) or str(action.metavar or action.dest)
@@ -78,18 +79,18 @@ def flags() -> Iterator[tuple[str, str]]:
 
 
 def named_tests(text: str) -> dict[tuple[str, str], str]:
-    """The tests that an index names, by command and flag."""
+    """Reads the tests that an index names, by command and flag."""
     return {(row["command"], row["flag"].replace("\\|", "|")): row["test"] for row in _ROW.finditer(text)}
 
 
 def block_in(text: str) -> str:
-    """The block of a page that is run, with its output."""
+    """Finds the block of a page that is run, with its output."""
     found = re.search(r"^```sh\n.*?^```$\n.*^```$", text, re.M | re.S)
     return found[0] if found else ""
 
 
 def run_examples(command: Command, trace: Path) -> str:
-    """What can be run on a trace, and the first lines that it prints."""
+    """Runs the examples that can be run on a trace, and gives them with the first lines that they print."""
     from tdbg.query.scene.trace_scene import TraceScene
     from tdbg.shell.engine import Engine
     from tdbg.shell.layout import Layout
@@ -133,7 +134,7 @@ def _in_quotes(typed: str) -> str:
 
 
 def _without_folders(line: str) -> str:
-    """Where files lie differs from machine to machine. What stands under other things stays there."""
+    """Shortens paths: where files lie differs from machine to machine. What stands under other things stays there."""
 
     def short(path: re.Match[str]) -> str:
         room = " " * (len(path["folders"]) - 3) if len(path["gap"]) > 1 else ""
@@ -143,7 +144,7 @@ def _without_folders(line: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Backticks inside need more of them around."""
+    """Writes code, with more backticks around those that are inside."""
     ticks = "``" if "`" in text else "`"
     space = " " if "`" in text else ""
     return f"{ticks}{space}{_cell(text)}{space}{ticks}"

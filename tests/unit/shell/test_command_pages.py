@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typed import engine
 
+from tdbg.shell.command_pages import INDEX, block_in, flags, index, named_tests, page
 from tdbg.shell.commands import all_commands
-from tdbg.shell.pages import INDEX, block_in, flags, index, named_tests, page
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "docs/shell"
@@ -20,10 +20,10 @@ SIGNS = {"/REGEX": "^/", "@[i,j]": "^@", "COMMAND > FILE": " > ", "COMMAND; COMM
 @pytest.mark.parametrize("name", all_commands())
 def test_the_page_of_a_command_is_what_help_says(name):
     path = FOLDER / f"{name}.md"
-    assert path.exists(), "write it with: python -m tdbg.shell.pages docs/shell TRACE"
+    assert path.exists(), "write it with: python -m tdbg.shell.command_pages docs/shell TRACE"
     text = path.read_text("utf-8")
     assert text == page(all_commands()[name], block_in(text)), (
-        "bring it up to date: python -m tdbg.shell.pages docs/shell"
+        "bring it up to date: python -m tdbg.shell.command_pages docs/shell"
     )
 
 
@@ -33,7 +33,7 @@ def test_there_are_no_other_pages():
 
 def test_the_index_is_up_to_date():
     text = (FOLDER / INDEX).read_text("utf-8")
-    assert text == index(named_tests(text)), "bring it up to date: python -m tdbg.shell.pages docs/shell"
+    assert text == index(named_tests(text)), "bring it up to date: python -m tdbg.shell.command_pages docs/shell"
     assert set(named_tests(text)) == set(ROWS)
 
 

@@ -1,7 +1,7 @@
-"""The prompt on a plain terminal or a pipe: lines of standard input in, output on standard output.
+"""Runs the prompt on a plain terminal or a pipe: reads lines and prints what comes of them.
 
-On a terminal there are history, completion and a pager; on a pipe the lines that were read are written out too, so that
-the output reads as what a person would have seen.
+On a terminal there are history, completion and a pager. On a pipe the lines that were read are printed too, so the
+output reads as what a person would have seen.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _WINDOW = 20
 
 
 def has_terminal() -> bool:
-    """Somebody types, and reads."""
+    """Whether somebody types, and reads."""
     streams = (sys.stdin, sys.stdout)
     return all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
 
 
 class LineMode:
-    """Reads and executes lines until one gives an Action; ``None``: the input is at its end."""
+    """Reads and executes lines until one gives an Action, or (``None``) the input is at its end."""
 
     def __init__(self, engine: Engine, has_pager: bool = True) -> None:
         self.engine = engine
@@ -73,8 +73,8 @@ class LineMode:
         return result
 
     def show(self, result: Result, is_window: bool = False) -> Result:
-        """The lines of a result; of one that was searched, those that match; ``is_window``: those around its top. What
-        Ctrl-C stops, or cannot be read when its turn comes, ends them; that error is then the result."""
+        """Prints the lines of a result; of one that was searched, those that match; ``is_window``: those around its
+        top. What Ctrl-C stops, or cannot be read when its turn comes, ends them; that error is then the result."""
         try:
             layout = Layout(result)
             lines = _window(layout, result.top) if is_window else _matching(layout) if result.search else iter(layout)
@@ -93,7 +93,8 @@ class LineMode:
         return failed
 
     def _see_what_is_new(self) -> None:
-        """A trace may still be written while it is looked at. What is wrong with it, the command says."""
+        """Reads what was written since: a trace may still be written while it is looked at. What is wrong with it, the
+        command says."""
         if not self.engine.is_held:
             with suppress(TdbgError):
                 self.engine.scene.refresh()
@@ -114,7 +115,7 @@ class LineMode:
         return line
 
     def _answered(self, result: Result) -> Result:
-        """The question, when somebody is there; else what was asked for is done."""
+        """Asks the question when somebody is there; else does what was asked for."""
         if self.is_typed:
             try:
                 answer = input(f"{result.asks} [y/N] ")
@@ -128,7 +129,8 @@ class LineMode:
 
 
 def _line_of_pipe() -> str:
-    """Not by ``input``, which needs a standard output; EOFError at the end, and where there is no input at all."""
+    """Reads a line, but not by ``input``, which needs a standard output; EOFError at the end, and where there is no
+    input at all."""
     print(PROMPT, end="", flush=True)
     line = sys.stdin.readline() if sys.stdin is not None and not sys.stdin.closed else ""
     if not line:
@@ -137,13 +139,13 @@ def _line_of_pipe() -> str:
 
 
 def _window(layout: Layout, top: int) -> Iterator[Line]:
-    """Where a screen would scroll to."""
+    """Gives the lines where a screen would scroll to."""
     first = max(top - _CONTEXT, 0)
     return iter(layout.lines(first, first + _WINDOW))
 
 
 def _matching(layout: Layout) -> Iterator[Line]:
-    """With their numbers."""
+    """Gives the lines that match, with their numbers."""
     pattern = re.compile(layout.result.search)
     digits = len(str(len(layout)))
     for number, line in enumerate(layout, 1):
@@ -160,7 +162,7 @@ def _print(lines: Iterator[Line]) -> None:
 
 
 def _page(lines: Iterator[Line]) -> None:
-    """What fits on the terminal is printed; more goes through the pager, as it reads."""
+    """Prints what fits on the terminal; more goes through the pager, as it reads."""
     height = os.get_terminal_size(sys.stdout.fileno()).lines  # readline sets LINES, which then stays as it is
     first = list(islice(lines, height))
     pager = os.environ.get("PAGER") or (shutil.which("less") and "less -R")
@@ -195,7 +197,7 @@ def _nothing() -> Iterator[None]:
 
 @contextmanager
 def _readline(engine: Engine) -> Iterator[None]:
-    """Completion and history while the prompt asks; a program's own are put back."""
+    """Sets up completion and history while the prompt asks; a program's own are put back."""
     try:
         import readline
     except ImportError:

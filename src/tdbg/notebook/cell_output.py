@@ -1,4 +1,4 @@
-"""A trace in; its verdict and its page as one output of a cell out: text, and HTML where it can be shown."""
+"""Shows the verdict on a trace and its page below a cell: as text, and as HTML where that can be shown."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def reaches_loopback(environment: Mapping[str, str], modules: Collection[str]) -
     return not is_far and not Path("/.dockerenv").exists()
 
 
-class Output:
-    """What is shown below cells. One server, started when it is first needed, has the pages of all traces."""
+class CellOutput:
+    """Shows things below cells. One server, started when it is first needed, has the pages of all traces."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
@@ -46,7 +46,7 @@ class Output:
 
     @property
     def _shows_html(self) -> bool:
-        """A kernel has a front end; IPython in a terminal has none."""
+        """Whether HTML can be shown: a kernel has a front end, IPython in a terminal has none."""
         return getattr(self._shell, "kernel", None) is not None
 
     def _page(self, path: Path) -> Html:

@@ -1,4 +1,4 @@
-"""Screens that were shown, as a browser keeps pages: results in, the one before or after out."""
+"""Keeps the screens that were shown, as a browser keeps pages, to go back and forward."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Screen(NamedTuple):
     result: Result
 
 
-class Visited:
-    """``screens`` in order, oldest first; ``at`` is the one that is shown, -1 before the first."""
+class VisitedScreens:
+    """The screens in order, oldest first; ``at`` is the one that is shown, -1 before the first."""
 
     def __init__(self) -> None:
         self.screens: list[Screen] = []
@@ -27,12 +27,12 @@ class Visited:
         return self.screens[self.at] if self.screens else None
 
     def add(self, line: str, result: Result) -> None:
-        """What could have been gone forward to is forgotten."""
+        """Adds a screen behind the one that is shown; what could have been gone forward to is forgotten."""
         self.screens = [*self.screens[: self.at + 1], Screen(line, result)][-_MOST:]
         self.at = len(self.screens) - 1
 
     def replace(self, result: Result) -> None:
-        """The screen that is shown looks different now: it was searched."""
+        """Changes the screen that is shown: it was searched."""
         self.screens[self.at] = self.screens[self.at]._replace(result=result)
 
     def move(self, by: int) -> Result:

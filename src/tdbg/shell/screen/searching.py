@@ -1,4 +1,4 @@
-"""Regular expressions in; a screen that marks what matches, and goes from match to match, out."""
+"""Lets the screen search: marks what matches, and goes from match to match."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SearchingScreen(ScreenApp):
 
     async def _find(self, before: Shown, pattern: str) -> None:
         line = f"/{pattern}"
-        shown: Shown | None = await self.work(line, partial(self.desk.sought, before, pattern))
+        shown: Shown | None = await self.work(line, partial(self.jobs.sought, before, pattern))
         if shown is None or shown.search is None:
             return
         top = self.part(Output).top
@@ -57,7 +57,7 @@ class SearchingScreen(ScreenApp):
             self._go_to(found)
         if not shown.search.matches and shown.search.is_done:
             self.say(f"no line on this screen matches: {pattern}", "error")
-            plain_again: Shown | None = await self.work(line, partial(self.desk.sought, shown, ""))
+            plain_again: Shown | None = await self.work(line, partial(self.jobs.sought, shown, ""))
             if plain_again is not None:
                 self.show(plain_again, (top, 0))
 

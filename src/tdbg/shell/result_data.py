@@ -1,4 +1,4 @@
-"""A Result in; what it says as lists, dictionaries and numbers, for JSON, out."""
+"""Turns a Result into lists, dictionaries and numbers, for JSON."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _PAGE = 1000
 
 
 def as_data(result: Result) -> Any:
-    """One block gives its own data, several a list of theirs. A text without data that stands beside other blocks is
-    their headline, which says nothing more."""
+    """Gives what a result says. One block gives its own data, several a list of theirs. A text without data that stands
+    beside other blocks is their headline, which says nothing more."""
     rows = rows_of(result)
     if rows is not None:
         return list(rows)
@@ -22,7 +22,7 @@ def as_data(result: Result) -> Any:
 
 
 def rows_of(result: Result) -> Iterator[dict[str, Any]] | None:
-    """The rows of all tables together, when a result is nothing but tables with the same columns."""
+    """Gives the rows of all tables together, when a result is nothing but tables with the same columns."""
     blocks = _telling(result)
     tables = [block for block in blocks if isinstance(block, Table)]
     kinds = {tuple(column.key for column in table.columns) for table in tables}

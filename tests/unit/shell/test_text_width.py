@@ -2,9 +2,9 @@
 
 import pytest
 
-from tdbg.shell.cells import cells_of
 from tdbg.shell.layout import Layout
 from tdbg.shell.result import Column, Result, Table
+from tdbg.shell.text_width import cells_of
 
 
 def test_cells():
