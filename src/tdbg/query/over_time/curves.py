@@ -49,7 +49,7 @@ class Curve:
 
 
 class Curves:
-    """Those of one process of a trace. The bad values of ``harmless`` ops, which did no harm, are not counted in
+    """The curves of one process of a trace. The bad values of ``harmless`` ops, which did no harm, are not counted in
     gradients and weights."""
 
     def __init__(
@@ -79,8 +79,8 @@ class Curves:
         return self._width
 
     def histories(self, wanted: Sequence[tuple[int, int, str]], loss: Loss | None = None) -> list[Curve]:
-        """Outputs (op, slot, name) over steps, and the loss behind them, in one scan: mean as the value, least and
-        greatest element, how many were bad."""
+        """Reads outputs (op, slot, name), and the loss behind them, in one scan: mean as the value, least and greatest
+        element, how many were bad."""
         if loss is not None:
             wanted = [*wanted, (loss.ops[0], loss.slot, loss.name)]
         outputs = [Output(op, slot) for op, slot, _ in wanted]
@@ -99,21 +99,21 @@ class Curves:
         return tuple(points)
 
     def gradient_by_layer(self) -> list[Curve]:
-        """The norm over all tensors of the gradient that belong to a layer; the layers in forward order."""
+        """Gives the norm over all tensors of the gradient that belong to a layer; the layers in forward order."""
         return self._by_label(_GRADIENT)
 
     def weights_by_step(self) -> list[Curve]:
-        """The norm of each variable as it was read, the largest first; without scalars (counters, sums of metrics)
-        where there are others."""
+        """Gives the norm of each variable as it was read, the largest first; without scalars (counters, sums of
+        metrics) where there are others."""
         return self._by_label(_WEIGHT)
 
     def loss(self) -> Curve | None:
-        """What the gradient starts from."""
+        """Draws what the gradient starts from."""
         found = self.the_loss()
         return self.histories([], found)[0] if found is not None else None
 
     def the_loss(self) -> Loss | None:
-        """Of several the one that was seen in most steps."""
+        """Finds it; of several the one that was seen in most steps."""
         found = find_losses(self._rows, self._program, self._process)
         return found[0] if found else None
 
@@ -153,13 +153,13 @@ class Curves:
         return [row[:-2] for row in sorted(found, key=order) if is_shown[row[0], row[1]]]
 
     def _portions(self) -> list[tuple[int, int]]:
-        """Ranges of steps, of whole points each: a portion at a time takes little memory."""
+        """Divides the steps into ranges of whole points: a portion at a time takes little memory."""
         points = -(-(self._last - self._first + 1) // self._width)
         each = max(1, points * _MOST_ROWS // max(1, self._tensors)) * self._width
         return [(first, first + each - 1) for first in range(self._first, self._last + 1, each)]
 
     def _measured(self, first: int, last: int, labels: list[list]) -> list[tuple]:
-        """Rows as points take them, each with an op and a size of what it stands for."""
+        """Measures some steps: rows as points take them, each with an op and a size of what it stands for."""
         harmless = ", ".join(map(str, sorted(self._harmless)))
         is_counted = f"op NOT IN ({harmless})" if harmless else "true"
         # A weight may be read several times in a step: any read will do. A layer has several gradient tensors.
@@ -187,7 +187,7 @@ class Curves:
         return _GRADIENT, self._layers.of(op)
 
     def _weight_name(self, read: Op) -> str:
-        """The variable's name, without the scopes that a framework opens for reading and casting it."""
+        """Gives the variable's name, without the scopes that a framework opens for reading and casting it."""
         name = self._program.variable_of(read)
         for op_type in (read.type, *self._casts):
             name = name.removesuffix(f"/{op_type}")

@@ -24,14 +24,14 @@ _NUMBERED, _AGAIN = re.compile(r"^(.*?)(?:_(\d+))?(?:_(\d+))?$"), re.compile(r"_
 
 
 class LayerLines:
-    """Of one process."""
+    """The lines that make the layers and the optimizer of one process."""
 
     def __init__(self, program: Program) -> None:
         self._program, self._names = program, LayerNames(program)
         self._calls = list(_calls(program))
 
     def of(self, op: Op) -> Frame | None:
-        """The line that makes the layer of an op; the op's own line, when the user wrote the op."""
+        """Finds the line that makes the layer of an op; the op's own line, when the user wrote the op."""
         own = self._program.user_frame(op)
         if not self.is_of_library(op):
             return own
@@ -39,7 +39,7 @@ class LayerLines:
         return next((found for part in parts if (found := self._made(part, dialect)) is not None), own)
 
     def optimizer(self) -> Frame | None:
-        """The only line that makes an optimizer."""
+        """Finds the only line that makes an optimizer."""
         signs = [dialect.signs.optimizer for dialect in self._program.dialects]
         found = {frame for name, _, frame in self._calls if any(sign.search(name) for sign in signs)}
         return next(iter(found)) if len(found) == 1 else None

@@ -74,7 +74,7 @@ def _last_of_most(group: list[tuple[int, int, int]]) -> tuple[int, int]:
 
 
 def _targets(rows: Rows, program: Program, process: int) -> list[_Target]:
-    """Those for variables, if there are any: a gradient for an input (of a penalty, say) is no training."""
+    """Reads those for variables, if there are any: a gradient for an input (of a penalty, say) is no training."""
     found = [
         _Target(program.ops[op], slot, tensor, variables)
         for op, slot, tensor, variables in rows.query(

@@ -65,7 +65,7 @@ def _window(steps: list[tuple[int, int, int, int]]) -> Window:
 
 
 def _ranges(count: int, wanted: int) -> list[tuple[int, int]]:
-    """Begin and end of each window among ``count`` steps, of which about ``wanted`` are to be read."""
+    """Spreads windows over ``count`` steps, of which about ``wanted`` are to be read: begin and end of each."""
     if count <= wanted:
         return [(0, count)]
     edge = min(_EDGE_WINDOW, wanted // 2)

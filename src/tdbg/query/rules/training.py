@@ -53,7 +53,7 @@ class Training:
         return self.program.ops[node.op]
 
     def dialect(self, node: Node) -> Dialect:
-        """How those speak who wrote the op."""
+        """How the users of the op's framework say things."""
         return dialect_of(self.op(node).framework)
 
     def name(self, node: Node) -> str:
@@ -90,7 +90,7 @@ class Training:
                 yield series
 
     def in_training(self, series: Series) -> Series | None:
-        """A tensor in the steps that trained, None when it was not in all of the last ones."""
+        """Takes a tensor in the steps that trained; None when it was not in all of the last ones."""
         if len(series) == len(self.steps) and np.array_equal(series.step, self.steps):
             return series
         kept = np.isin(series.step, self.steps)
@@ -146,7 +146,8 @@ class Training:
         return self._dims.get(series.shape, ())
 
     def shape_of_input(self, node: Node, at: int) -> tuple[int, ...] | None:
-        """As the op saw it, that is behind a Squeeze, which has no rows in graphs; None when it is not known."""
+        """Tells the shape as the op saw it, that is behind a squeeze, which has no rows in graphs; None when it is not
+        known."""
         raw = self.flow.raw_input(node, at)
         return self._shape(raw) if raw is not None else None
 

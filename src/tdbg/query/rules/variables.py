@@ -24,7 +24,7 @@ class Created(NamedTuple):
 
 
 class Variables:
-    """Of one process."""
+    """The variables of one process."""
 
     def __init__(self, training: Training, rows: Rows) -> None:
         self._training, self._rows = training, rows
@@ -52,7 +52,7 @@ class Variables:
         return found
 
     def update(self, variable: Variable) -> Series | None:
-        """What is added to a variable, or taken away, in each step."""
+        """Finds what is added to a variable, or taken away, in each step."""
         for node in self.writes.get(variable, ()):
             if self._training.op(node).kind in (Kind.ASSIGN_SUBTRACT, Kind.ASSIGN_ADD):
                 inputs = self._training.flow.inputs(node)
