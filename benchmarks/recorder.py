@@ -59,7 +59,7 @@ def record(trace: Path, events: int, pace: int) -> dict[str, Any]:
 
 def check(trace: Path, events: int) -> None:
     """Every event is there once."""
-    from tdbg.store.reader import Trace
+    from tdbg.query.trace.trace import Trace
 
     assert Trace.open(trace).row_count("tensors") == events + 10_000
 

@@ -32,7 +32,7 @@ OPS, ARGUMENTS, SHAPES = 1200, 2, 60
 _ASK = """
 import sys, time
 began = time.perf_counter()
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 trace = Trace.open(sys.argv[1])
 {question}
 print(time.perf_counter() - began)

@@ -38,7 +38,7 @@ _LAYER = ("ReadVariableOp", "MatMul", "AddV2", "Relu")
 
 _ASK = """
 import sys, time
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 from tdbg.query.trace.coverage import find_coverage
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Rows

@@ -22,8 +22,8 @@ from tdbg.capture import faults
 from tdbg.commands.why import short_verdict
 from tdbg.config import make_config, parse_steps
 from tdbg.errors import TdbgError
+from tdbg.query.trace.trace import Trace
 from tdbg.query.verdict.verdict import Verdict, explain
-from tdbg.store.reader import Trace
 
 Numbers = int | str | range | Iterable[int] | None
 

@@ -183,9 +183,9 @@ def _explain(recorded: _Recorded, folder: Path) -> None:
 
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        from tdbg.query.trace.trace import Trace
         from tdbg.query.verdict.text import full_lines
         from tdbg.query.verdict.verdict import explain
-        from tdbg.store.reader import Trace
 
         trace = Trace.open(recorded.path)
         if trace.row_count("tensors") == 0:

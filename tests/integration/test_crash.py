@@ -23,7 +23,7 @@ from crash_recorder import BURST, published
 
 import tdbg
 from tdbg.__main__ import main
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 
 HERE = Path(__file__).parent
 SOURCE = str(Path(tdbg.__file__).parents[1])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tdbg
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(tdbg.__file__).parents[1]), "TF_CPP_MIN_LOG_LEVEL": "3"}
 

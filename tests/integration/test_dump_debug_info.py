@@ -16,7 +16,7 @@ from recorded_run import Recorded
 
 import tdbg
 from tdbg.__main__ import main
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 
 tf = pytest.importorskip("tensorflow")
 

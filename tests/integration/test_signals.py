@@ -13,7 +13,7 @@ import pytest
 
 import tdbg
 from tdbg.capture import faults
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 
 # The handler raises only where it interrupts tdbg's own code: TensorFlow itself loses exceptions at some of its lines.
 STRIKES = """\

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tdbg
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 from tdbg.store.side_by_side import side_by_side
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(tdbg.__file__).parents[1]), "TF_CPP_MIN_LOG_LEVEL": "3"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from tdbg.store.reader import Trace
+    from tdbg.query.trace.trace import Trace
 
 _CHUNK = 100_000
 
@@ -61,7 +61,7 @@ def _write_parquet(trace: Trace, output: Path) -> list[str]:
     from tdbg.store.sql import record_batches
 
     output.mkdir()
-    connection = trace.connect()
+    connection = trace.connect(alerts=False)
     rows = 0
     for table in SCHEMAS:
         batches = record_batches(connection, f"SELECT * FROM {table}", [], _CHUNK)
@@ -81,7 +81,7 @@ def _write_npz(trace: Trace, output: Path) -> list[str]:
     from tdbg.store.tensors import RawValue
 
     index: dict[str, list] = {name: [] for name in ("process", "seq", "step", "name", "type", "slot", "flags", "key")}
-    rows = trace.connect().execute(
+    rows = trace.connect(alerts=False).execute(
         "SELECT t.process, t.seq, t.step, o.name, o.type, t.slot, t.flags, t.value FROM tensors t "
         "JOIN ops o USING (process, op) WHERE t.value >= 0 ORDER BY t.process, t.seq"
     )

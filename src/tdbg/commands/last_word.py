@@ -18,8 +18,8 @@ from typing import Any
 def main(question: dict[str, Any]) -> dict[str, Any]:
     """Gives ``lines`` to print, or the ``fault`` that kept them from being found."""
     from tdbg.commands.why import short_verdict
+    from tdbg.query.trace.trace import Trace
     from tdbg.query.verdict.verdict import explain
-    from tdbg.store.reader import Trace
     from tdbg.strict_json import to_json
 
     try:

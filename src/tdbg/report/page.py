@@ -15,12 +15,12 @@ from tdbg.query.over_time.alerts import find_alerts
 from tdbg.query.over_time.curves import Curve, Curves
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Rows
+from tdbg.query.trace.trace import Trace
 from tdbg.query.verdict.verdict import Origin, Verdict, explain
 from tdbg.report import verdict_parts as parts
 from tdbg.report.markup import Html, join, raw, tag
 from tdbg.report.plots import plot
 from tdbg.report.style import CSS
-from tdbg.store.reader import Trace
 
 _MOST_STEPS = 40
 _MOST_INPUTS = 3
@@ -111,7 +111,7 @@ def _training_plots(curves: Curves, losses: list[Curve], about_loss: str) -> Ite
 
 
 def _around(origin: Origin | None) -> list[tuple[int, int, str]]:
-    """The output where bad values began and what its op read, as ``Curves.histories`` takes them."""
+    """Gives the output where bad values began and what its op read, as ``Curves.histories`` takes them."""
     if origin is None:
         return []
     facts = origin.inputs[:_MOST_INPUTS]

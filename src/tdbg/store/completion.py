@@ -10,6 +10,12 @@ import pyarrow as pa
 COMPLETIONS: dict[str, Callable[[pa.Table], pa.Table]] = {}
 
 
+def completed_batches(table: str, batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    if table not in COMPLETIONS or not batches:
+        return batches
+    return completed(table, pa.Table.from_batches(batches)).to_batches()
+
+
 def completed(table: str, rows: pa.Table) -> pa.Table:
     complete = COMPLETIONS.get(table)
     return complete(rows) if complete is not None and len(rows) else rows

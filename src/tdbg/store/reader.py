@@ -1,4 +1,4 @@
-"""Reads a trace: the tables of all its processes. Nothing in a trace is ever run."""
+"""Reads a trace's folder: the tables of all its processes. Nothing in a trace is ever run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tdbg.store.tensors import RawValue
 
 
-class Trace:
+class StoredTrace:
     """Every call reads what is on disk at that moment, so a trace that is being written can be looked at.
 
     While a program writes, read ``tensors`` before ``ops`` (the order of ``format.SCHEMAS``): then whatever a row

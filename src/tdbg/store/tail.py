@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
+from tdbg.store.completion import completed_batches
 from tdbg.store.file_frames import read_frame_at
 from tdbg.store.format import KIND_SCHEMA, SCHEMAS
 from tdbg.store.plain_files import open_plain
@@ -32,7 +33,8 @@ def read_new(
             place, new = _read_table(tables, table, places.get(table, [0, 0, 0]))
             places[table] = place
             if new:
-                batches.setdefault(table, []).extend(_with_process(batch, tables.process.index) for batch in new)
+                whole = completed_batches(table, new)
+                batches.setdefault(table, []).extend(_with_process(batch, tables.process.index) for batch in whole)
         moved[name] = places
     return moved, batches
 

@@ -8,7 +8,7 @@ from scene_traces import BAD, NUMBERS, add, add_program, new_trace
 
 from tdbg.model import Phase
 from tdbg.query.over_time.curves import Curves
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 
 
 def test_what_did_no_harm_is_not_counted(tmp_path: Path) -> None:

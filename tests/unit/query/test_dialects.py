@@ -20,8 +20,8 @@ from tdbg.query.fixes.rewrite import rewrite
 from tdbg.query.fixes.statement import Statement
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Rows
+from tdbg.query.trace.trace import Trace
 from tdbg.query.verdict.case import Case
-from tdbg.store.reader import Trace
 from tdbg.vocabulary import Kind
 
 # A library whose functions are methods of its tensors as well.

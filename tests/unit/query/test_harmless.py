@@ -8,8 +8,8 @@ from scene_traces import BAD, NUMBERS, add, add_program, new_trace
 
 from tdbg.query.listing.op_health import Healths, together
 from tdbg.query.scene.trace_scene import TraceScene
+from tdbg.query.trace.trace import Trace
 from tdbg.query.verdict.verdict import explain
-from tdbg.store.reader import Trace
 
 MASK = [
     {"op": 0, "name": "Const", "type": "Const"},

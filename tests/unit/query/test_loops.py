@@ -1,16 +1,16 @@
-"""The way back through TensorFlow 1's loops: which iteration's value an op saw."""
+"""The way back through loops that are made of ops: which iteration's value an op saw."""
 
 from __future__ import annotations
 
-from tdbg.frameworks.tensorflow.ops import kind_of
 from tdbg.model import Phase
 from tdbg.query.flow.loops import Way, follow, is_pop, popped, seen
 from tdbg.query.trace.program import Op
 from tdbg.query.trace.rows import Row
+from tdbg.vocabulary import Kind
 
 
-def op(kind: str) -> Op:
-    return Op(0, 0, kind, kind, (), -1, Phase.FORWARD, -1, True, kind_of(kind))
+def op(kind: Kind) -> Op:
+    return Op(0, 0, kind.value, "", (), -1, Phase.FORWARD, -1, True, kind)
 
 
 def row(seq: int, iteration: int, mean: float = 0.0) -> Row:
@@ -19,13 +19,13 @@ def row(seq: int, iteration: int, mean: float = 0.0) -> Row:
 
 
 def test_the_way_through_a_loop_variable() -> None:
-    merge, enter, back = op("Merge"), op("Enter"), op("NextIteration")
-    assert follow(Way.SAME, op("Switch"), merge) == Way.SAME
+    merge, enter, back = op(Kind.MERGE), op(Kind.LOOP_ENTER), op(Kind.LOOP_NEXT)
+    assert follow(Way.SAME, op(Kind.SWITCH), merge) == Way.SAME
     assert follow(Way.SAME, merge, enter) == Way.FIRST
-    assert follow(Way.FIRST, enter, op("Add")) == Way.FIRST
-    assert follow(follow(Way.SAME, merge, back), back, op("Mul")) == Way.BEFORE
-    assert follow(Way.SAME, enter, op("Add")) == Way.ELSEWHERE  # the same for all iterations
-    assert follow(Way.SAME, op("Exit"), op("Switch")) == Way.ELSEWHERE
+    assert follow(Way.FIRST, enter, op(Kind.ADD)) == Way.FIRST
+    assert follow(follow(Way.SAME, merge, back), back, op(Kind.MULTIPLY)) == Way.BEFORE
+    assert follow(Way.SAME, enter, op(Kind.ADD)) == Way.ELSEWHERE  # the same for all iterations
+    assert follow(Way.SAME, op(Kind.LOOP_EXIT), op(Kind.SWITCH)) == Way.ELSEWHERE
 
 
 def test_what_each_iteration_saw() -> None:
@@ -41,6 +41,6 @@ def test_what_each_iteration_saw() -> None:
 
 def test_what_is_taken_off_a_stack_is_what_was_put_there() -> None:
     pushed = [row(1, 0, 1.0), row(2, 1, 2.0), row(3, 2, 3.0)]
-    assert is_pop(op("StackPopV2")) and not is_pop(op("StackPushV2"))
+    assert is_pop(op(Kind.POP)) and not is_pop(op(Kind.PUSH))
     assert popped(pushed, row(9, 0, 2.0)) == pushed[1]
     assert popped(pushed, row(9, 0, 7.0)) is None

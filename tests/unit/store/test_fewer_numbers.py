@@ -14,7 +14,7 @@ from tdbg.native.record import TENSOR, record_with
 from tdbg.query.scene.tensors import summary_of
 from tdbg.store import rollup
 from tdbg.store.format import SCHEMAS
-from tdbg.store.reader import Trace
+from tdbg.store.reader import StoredTrace
 from tdbg.store.records import Decoder
 
 ROWS = 40
@@ -22,7 +22,7 @@ KNOWN = pa.schema([field for field in SCHEMAS["tensors"] if field.name != "std"]
 
 
 @pytest.fixture(params=["hot", "sealed"])
-def trace(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Trace:
+def trace(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> StoredTrace:
     columns = tensor_columns(ROWS, bad=(3,))
     with monkeypatch.context() as earlier:
         earlier.setitem(SCHEMAS, "tensors", KNOWN)
@@ -31,21 +31,21 @@ def trace(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.Mo
         writer.flush()
         if request.param == "sealed":
             writer.close({})
-    return Trace.open(tmp_path / "run.tdbg")
+    return StoredTrace.open(tmp_path / "run.tdbg")
 
 
-def test_the_column_is_there_and_null(trace: Trace) -> None:
+def test_the_column_is_there_and_null(trace: StoredTrace) -> None:
     rows = trace.table("tensors")
     assert rows["std"].null_count == len(rows) == ROWS
     assert rows["mean"].null_count < ROWS
 
 
-def test_sql_has_the_column(trace: Trace) -> None:
+def test_sql_has_the_column(trace: StoredTrace) -> None:
     found = trace.connect().execute("SELECT count(*), count(mean) > 0, count(std), typeof(any_value(std)) FROM tensors")
     assert found.fetchall() == [(ROWS, True, 0, "DOUBLE")]
 
 
-def test_pages_and_rollups_do(trace: Trace) -> None:
+def test_pages_and_rollups_do(trace: StoredTrace) -> None:
     page = trace.pages(0).rows(np.arange(5))
     assert page.schema.names == SCHEMAS["tensors"].names
     assert page["std"].null_count == 5
@@ -53,7 +53,7 @@ def test_pages_and_rollups_do(trace: Trace) -> None:
     assert trace.rollup("ops").schema.names[1:] == rollup.schema("ops").names
 
 
-def test_a_row_still_has_its_summary(trace: Trace) -> None:
+def test_a_row_still_has_its_summary(trace: StoredTrace) -> None:
     rows = trace.table("tensors").to_pylist()
     measured = next(row for row in rows if row["flags"] & Flag.NUMBERS)
     other = next(row for row in rows if not row["flags"] & Flag.NUMBERS)

@@ -14,7 +14,6 @@ from store_rows import SOURCE, columns, hot_file, new_writer, tensor_columns, wi
 
 from tdbg.store.file_frames import Frame, Gap, frame_parts, read_frames
 from tdbg.store.format import MAGIC
-from tdbg.store.reader import Trace
 
 
 def test_a_cut_at_any_byte_leaves_the_whole_frames_before_it(tmp_path: Path) -> None:
@@ -24,10 +23,10 @@ def test_a_cut_at_any_byte_leaves_the_whole_frames_before_it(tmp_path: Path) -> 
         ends = [frame.end for frame in read_frames(file)]
     assert len(ends) == 4  # a schema and three batches
     assert ends[-1] == len(whole)
-    rows = without_process(Trace.open(tmp_path / "run.tdbg").table("steps"))
+    rows = without_process(StoredTrace.open(tmp_path / "run.tdbg").table("steps"))
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
-        trace = Trace.open(tmp_path / "run.tdbg")
+        trace = StoredTrace.open(tmp_path / "run.tdbg")
         batches = max(sum(end <= size for end in ends) - 1, 0)
         assert without_process(trace.table("steps")) == rows[: 2 * batches], size
         assert trace.row_count("steps") == 2 * batches
@@ -39,7 +38,7 @@ def test_a_flipped_bit_anywhere_is_reported_and_never_read(tmp_path: Path, table
     path = hot_file(tmp_path, table, batches=3, rows=2)
     (path.parent / "end.json").write_text(json.dumps({"rows": {table: 6}}))
     whole = bytearray(path.read_bytes())
-    rows = without_process(Trace.open(tmp_path / "run.tdbg").table(table))
+    rows = without_process(StoredTrace.open(tmp_path / "run.tdbg").table(table))
     batches = [rows[:2], rows[2:4], rows[4:]]
     with open(path, "rb") as file:
         schema_end = next(read_frames(file)).end
@@ -48,7 +47,7 @@ def test_a_flipped_bit_anywhere_is_reported_and_never_read(tmp_path: Path, table
         whole[at] ^= 1 << at % 8
         path.write_bytes(whole)
         whole[at] ^= 1 << at % 8
-        trace = Trace.open(tmp_path / "run.tdbg")
+        trace = StoredTrace.open(tmp_path / "run.tdbg")
         found = without_process(trace.table(table))
         missing_one = [[row for batch in batches if batch is not lost for row in batch] for lost in batches]
         assert found in missing_one or (found == [] and at < schema_end), at
@@ -63,7 +62,7 @@ def test_reading_goes_on_after_damage_in_the_middle(tmp_path: Path) -> None:
     data[frames[2].position + 50] ^= 255
     path.write_bytes(data)
 
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert trace.table("steps")["seq"].to_pylist() == [0, 1, 4, 5, 6, 7, 8, 9]
     assert trace.problems == [
         f"{frames[2].end - frames[2].position} bytes in the middle of {path.parent.name}/steps.arrows are damaged; "
@@ -104,7 +103,7 @@ def test_an_unreadable_parquet_file_is_left_out_and_said(tmp_path: Path) -> None
     sealed = writer.folder / "tensors-000002.parquet"
     sealed.write_bytes(sealed.read_bytes()[:-20])
 
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert trace.table("tensors")["seq"].to_pylist() == [*range(10), *range(20, 30)]
     assert trace.row_count("tensors") == 20
     assert trace.connect().execute("SELECT count(*) FROM tensors").fetchone() == (20,)
@@ -123,7 +122,7 @@ def test_a_flipped_bit_of_a_parquet_file_is_never_shown(tmp_path: Path) -> None:
         whole[at] ^= 1 << at % 8
         sealed.write_bytes(whole)
         whole[at] ^= 1 << at % 8
-        trace = Trace.open(tmp_path / "run.tdbg")
+        trace = StoredTrace.open(tmp_path / "run.tdbg")
         assert len(trace.table("tensors")) == 0, at
         assert trace.connect().execute("SELECT count(*) FROM tensors").fetchone() == (0,), at
         assert "tensors-000001.parquet cannot be read and was left out" in trace.problems[0], at
@@ -140,7 +139,7 @@ def test_damaged_hot_segments_are_not_sealed(tmp_path: Path) -> None:
     hot.write_bytes(data)
     writer.close({})
 
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert trace.row_count("tensors") == 20
     assert "are damaged" in trace.problems[0]
 
@@ -173,7 +172,7 @@ def test_everything_flushed_outlives_a_kill(tmp_path: Path, batches: int) -> Non
         said = child.stdout.read().split()
         flushed = int(said[-1]) if said else flushed
 
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     seq = trace.table("tensors")["seq"].to_pylist()
     assert seq == list(range(len(seq)))
     assert len(seq) >= 50 * flushed
@@ -188,7 +187,7 @@ def test_a_reader_keeps_up_with_a_writer_that_seals(tmp_path: Path) -> None:
         assert child.stdout is not None
         try:
             assert child.stdout.readline() == "ready\n"
-            trace = Trace.open(tmp_path / "run.tdbg")
+            trace = StoredTrace.open(tmp_path / "run.tdbg")
             cursor, seen, whole = None, [], []
             while len(seen) < 5000:
                 assert child.stdout.readline(), "the writer has ended"
@@ -233,7 +232,7 @@ def test_a_full_disk_raises_and_the_trace_stays_readable(tmp_path: Path) -> None
     command = [sys.executable, "-c", DISK_FULL, str(tmp_path / "run.tdbg"), "10000000", "50000"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240)
     before, after = map(int, done.stdout.split())
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert 0 < before < after
     assert trace.table("tensors")["seq"].to_pylist() == list(range(after))
     assert trace.problems == []
@@ -252,12 +251,12 @@ def test_a_full_disk_while_sealing_loses_nothing(tmp_path: Path, monkeypatch: py
         writer.flush()
         with pytest.raises(OSError, match="No space"):
             writer.seal_if_large()
-    assert Trace.open(tmp_path / "run.tdbg").row_count("tensors") == 30
+    assert StoredTrace.open(tmp_path / "run.tdbg").row_count("tensors") == 30
     assert not list(writer.folder.glob("*.part"))
 
     monkeypatch.undo()
     writer.close({})
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert trace.table("tensors")["seq"].to_pylist() == list(range(30))
     assert not list(writer.folder.glob("tensors*.arrows"))
     assert trace.problems == []
@@ -275,7 +274,7 @@ def test_close_counts_what_it_could_not_write(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(os, "writev", full)
     with pytest.raises(OSError, match="No space"):
         writer.close({"status": 1})
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert trace.row_count("steps") == 2
     assert trace.processes[0].end is not None
     assert trace.processes[0].end["lost"] == {"steps": 5}

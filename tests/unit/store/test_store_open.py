@@ -14,40 +14,40 @@ from store_rows import columns, new_writer, tensor_columns
 from tdbg.errors import TdbgError
 from tdbg.store.format import SCHEMAS, VERSION
 from tdbg.store.hotfile import HotFile
-from tdbg.store.reader import Trace
+from tdbg.store.reader import StoredTrace
 
 
 def test_a_missing_trace(tmp_path: Path) -> None:
     with pytest.raises(TdbgError, match=r"no trace here; record one with: tdbg run -o run\.tdbg"):
-        Trace.open(tmp_path / "run.tdbg")
+        StoredTrace.open(tmp_path / "run.tdbg")
 
 
 def test_a_file_is_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "run.tdbg"
     path.write_text("x")
     with pytest.raises(TdbgError, match="a trace is a folder"):
-        Trace.open(path)
+        StoredTrace.open(path)
 
 
 def test_another_folder_is_no_trace(tmp_path: Path) -> None:
     with pytest.raises(TdbgError, match="not a tdbg trace"):
-        Trace.open(tmp_path)
+        StoredTrace.open(tmp_path)
     (tmp_path / "trace.json").write_text('{"format": "other", "version": 1}')
     with pytest.raises(TdbgError, match="names a different format"):
-        Trace.open(tmp_path)
+        StoredTrace.open(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "\x00\x01"])
 def test_unreadable_json(tmp_path: Path, text: str) -> None:
     (tmp_path / "trace.json").write_text(text)
     with pytest.raises(TdbgError, match=r"trace.json cannot be read .* write"):
-        Trace.open(tmp_path)
+        StoredTrace.open(tmp_path)
 
 
 def test_a_newer_trace_names_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "trace.json").write_text(json.dumps({"format": "tdbg", "version": VERSION + 1}))
     with pytest.raises(TdbgError, match=rf"version {VERSION + 1} .* up to version {VERSION}; .*pip install --upgrade"):
-        Trace.open(tmp_path)
+        StoredTrace.open(tmp_path)
     with pytest.raises(TdbgError, match="pip install --upgrade"):
         new_writer(tmp_path)
 
@@ -64,7 +64,7 @@ def test_columns_come_and_go_between_versions(tmp_path: Path) -> None:
     steps.write_batch(pa.record_batch({"step": pa.array([7], pa.int32()), "mood": ["fine"]}))
     steps.close()
 
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert trace.table("tensors").drop_columns("process").schema == SCHEMAS["tensors"]
     assert trace.table("tensors", ["seq", "value"])["value"].to_pylist() == [-1] * 4
     assert len(trace.table("tensors", ["value"])) == 4
@@ -75,7 +75,7 @@ def test_columns_come_and_go_between_versions(tmp_path: Path) -> None:
 def test_an_empty_trace(tmp_path: Path) -> None:
     (tmp_path / "trace.json").write_text('{"format": "tdbg", "version": 1}')
     with pytest.raises(TdbgError, match="trace is empty"):
-        Trace.open(tmp_path)
+        StoredTrace.open(tmp_path)
 
 
 def test_a_damaged_process_json_costs_only_what_it_said(tmp_path: Path) -> None:
@@ -83,14 +83,14 @@ def test_a_damaged_process_json_costs_only_what_it_said(tmp_path: Path) -> None:
     writer.append("steps", columns("steps", 2))
     writer.close({})
     (writer.folder / "process.json").write_text("{")
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert trace.row_count("steps") == 2
     assert trace.processes[0].info["pid"] == os.getpid()
     assert "process.json cannot be read" in trace.problems[0]
 
 
 def test_unknown_tables_and_columns(tmp_path: Path) -> None:
-    trace = Trace.open(new_writer(tmp_path / "run.tdbg").folder.parent)
+    trace = StoredTrace.open(new_writer(tmp_path / "run.tdbg").folder.parent)
     with pytest.raises(TdbgError, match="no table tensor; it has tensors, "):
         trace.table("tensor")
     with pytest.raises(TdbgError, match="no column nans; it has seq, "):

@@ -10,13 +10,13 @@ from store_rows import new_writer, tensor_columns
 
 from tdbg.store import row_pages as pages
 from tdbg.store import seal
-from tdbg.store.reader import Trace
+from tdbg.store.reader import StoredTrace
 
 ROWS = 5000
 
 
 @pytest.fixture
-def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trace:
+def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StoredTrace:
     """Sealed pages in some segments, and rows that are still hot."""
     monkeypatch.setattr(seal, "ROW_GROUP_ROWS", 700)
     monkeypatch.setattr(pages, "_BLOCK", 64)
@@ -25,7 +25,7 @@ def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trace:
         writer.append("tensors", tensor_columns(100, first))
         writer.flush()
         writer.seal_if_large()
-    return Trace.open(tmp_path / "run.tdbg")
+    return StoredTrace.open(tmp_path / "run.tdbg")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trace:
         np.array([], np.int64),
     ],
 )
-def test_rows_come_in_the_order_asked_for(trace: Trace, positions: np.ndarray) -> None:
+def test_rows_come_in_the_order_asked_for(trace: StoredTrace, positions: np.ndarray) -> None:
     found = trace.pages(0)
     assert len(found) == ROWS
     assert len(found.pages) > 4

@@ -15,11 +15,13 @@ from store_rows import SOURCE, columns, new_writer, tensor_columns
 from tdbg.errors import TdbgError
 from tdbg.model import DType
 from tdbg.store import segments, tables, tensors
-from tdbg.store.reader import Trace
+from tdbg.store.reader import StoredTrace
 from tdbg.store.sql import check_is_query
 
 
-def record(trace: Path, bad: tuple[int, ...] = (), batches: int = 12, close: bool = False, **options: int) -> Trace:
+def record(
+    trace: Path, bad: tuple[int, ...] = (), batches: int = 12, close: bool = False, **options: int
+) -> StoredTrace:
     writer = new_writer(trace, **options)
     for batch in range(batches):
         writer.append("tensors", tensor_columns(40, batch * 40, bad))
@@ -28,7 +30,7 @@ def record(trace: Path, bad: tuple[int, ...] = (), batches: int = 12, close: boo
         writer.seal_if_large()
     if close:
         writer.close({})
-    return Trace.open(trace)
+    return StoredTrace.open(trace)
 
 
 STATES = pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_readers_of_a_growing_trace_share_what_never_changes(tmp_path: Path, mon
             writer.seal_if_large()
 
     add(range(4))
-    one = Trace.open(path)
+    one = StoredTrace.open(path)
     one.connect()
     one.rollup("ops")
     one.table("steps")
@@ -79,7 +81,7 @@ def test_readers_of_a_growing_trace_share_what_never_changes(tmp_path: Path, mon
     for reader in (other, one):
         reader.connect()
     assert len(looked) == len(set(looked)) > 2
-    alone = Trace.open(path)
+    alone = StoredTrace.open(path)
     for reader in (other, one):
         assert reader.row_count("tensors") == 1600
         assert reader.table("steps").equals(alone.table("steps"))
@@ -132,7 +134,7 @@ def test_equal_values_are_stored_once(tmp_path: Path) -> None:
         writer.put_value(np.float64(2.5).tobytes(), DType.FLOAT64, []),
     ]
     writer.flush()
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert ids == [0, 0, 1, 2, 3, 4]
     assert trace.row_count("values") == 5
     np.testing.assert_array_equal(trace.value(0, 0), array.reshape(3, 4), strict=True)
@@ -153,7 +155,7 @@ def test_every_number_type_comes_back(tmp_path: Path) -> None:
     for kind, data in zip(kinds, wanted, strict=True):
         writer.put_value(data, kind, [2])
     writer.flush()
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     for value, (kind, data) in enumerate(zip(kinds, wanted, strict=True)):
         array = trace.value(0, value)
         assert isinstance(array, np.ndarray), kind
@@ -175,19 +177,19 @@ def test_a_value_is_shown_only_when_its_hash_is_right(tmp_path: Path) -> None:
     writer.flush()
     blob = writer.folder / "values-000001.blob"
     whole = bytearray(blob.read_bytes())
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert trace.value(0, 0).tobytes() == b"\x01" * 400
     assert trace.value(0, 1).tobytes() == bytes(range(200))
     for at in range(len(whole)):
         whole[at] ^= 16
         blob.write_bytes(whole)
         whole[at] ^= 16
-        trace = Trace.open(tmp_path / "run.tdbg")
+        trace = StoredTrace.open(tmp_path / "run.tdbg")
         with pytest.raises(TdbgError, match="damaged"):
             trace.value(0, 0)
             trace.value(0, 1)
     blob.write_bytes(whole)
-    row = Trace.open(tmp_path / "run.tdbg").table("values").to_pylist()[1]
+    row = StoredTrace.open(tmp_path / "run.tdbg").table("values").to_pylist()[1]
     with pytest.raises(TdbgError, match="does not match its hash"):
         tensors.read_value(writer.folder, row | {"hash": bytes(16)})
     with pytest.raises(TdbgError, match="does not match its hash"):
@@ -203,7 +205,7 @@ def test_blobs_are_cut_and_old_hashes_forgotten(tmp_path: Path, monkeypatch: pyt
     writer = new_writer(tmp_path / "run.tdbg")
     ids = [writer.put_value(bytes([n]) * 60, DType.UINT8, [60]) for n in (0, 1, 2, 2, 0, 0)]
     writer.close({})
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert ids == [0, 1, 2, 2, 3, 3]
     assert len(list(writer.folder.glob("values-*.blob"))) > 1
     assert [int(trace.value(0, value)[0]) for value in range(4)] == [0, 1, 2, 0]
@@ -213,7 +215,7 @@ def test_the_tail_follows_across_sealing_and_new_processes(tmp_path: Path) -> No
     path = tmp_path / "run.tdbg"
     writer = new_writer(path, segment_bytes=25_000)
     cursor, seen = None, []
-    trace = Trace.open(path)
+    trace = StoredTrace.open(path)
     for batch in range(31):
         writer.append("tensors", tensor_columns(40, batch * 40))
         writer.append("steps", columns("steps", 1, batch))
@@ -240,7 +242,7 @@ def test_the_tail_follows_across_sealing_and_new_processes(tmp_path: Path) -> No
 
 def test_the_tail_waits_for_a_frame_to_be_whole(tmp_path: Path) -> None:
     writer = new_writer(tmp_path / "run.tdbg")
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     writer.append("steps", columns("steps", 2))
     writer.flush()
     cursor, _ = trace.tail()
@@ -302,8 +304,8 @@ def test_reading_needs_neither_duckdb_nor_compute(tmp_path: Path) -> None:
     code = f"""
 import sys
 sys.path.insert(0, {SOURCE!r})
-from tdbg.store.reader import Trace
-trace = Trace.open(sys.argv[1])
+from tdbg.store.reader import StoredTrace
+trace = StoredTrace.open(sys.argv[1])
 assert trace.row_count("tensors") == 480 and trace.first_bad()["seq"] == 7 and len(trace.rollup("steps"))
 assert not {{"duckdb", "pyarrow.compute", "pyarrow.dataset", "pyarrow.acero"}} & sys.modules.keys(), "slow imports"
 """

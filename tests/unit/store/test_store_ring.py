@@ -15,7 +15,7 @@ from store_rows import SOURCE
 from tdbg import native
 from tdbg.native.record import RECORD, RING_FILE, RING_HEADER_BYTES
 from tdbg.store import tensors
-from tdbg.store.reader import Trace
+from tdbg.store.reader import StoredTrace
 
 CAPACITY = 64
 
@@ -37,7 +37,7 @@ lib.call_end(call, 1, [])
 """
 
 
-def run(folder: Path, rows: int = 1000, implementation: str = "0", then: str = "die") -> Trace:
+def run(folder: Path, rows: int = 1000, implementation: str = "0", then: str = "die") -> StoredTrace:
     ending = {
         "die": "recorder.flush(); os.kill(os.getpid(), signal.SIGKILL)",
         "end": "recorder.stop()",
@@ -48,14 +48,14 @@ def run(folder: Path, rows: int = 1000, implementation: str = "0", then: str = "
     environment = os.environ | {"PYTHONPATH": SOURCE, "TDBG_NATIVE": implementation, "TDBG_STRICT": "1"}
     done = subprocess.run([sys.executable, "-W", "error", "-c", code, path], env=environment, check=False, timeout=240)
     assert done.returncode == (0 if then == "end" else -signal.SIGKILL)
-    return Trace.open(path)
+    return StoredTrace.open(path)
 
 
-def ring_file(trace: Trace) -> Path:
+def ring_file(trace: StoredTrace) -> Path:
     return trace.processes[0].folder / RING_FILE
 
 
-def tear(trace: Trace, slot: int, ready: int) -> None:
+def tear(trace: StoredTrace, slot: int, ready: int) -> None:
     with open(ring_file(trace), "r+b") as file:
         file.seek(RING_HEADER_BYTES + slot * RECORD.itemsize)
         file.write(ready.to_bytes(8, "little"))

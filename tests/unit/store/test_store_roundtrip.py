@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from store_rows import columns, new_writer, tensor_columns, without_process
 
 from tdbg.store.format import SCHEMAS, SEALED_TABLES
-from tdbg.store.reader import Trace
+from tdbg.store.reader import StoredTrace
 from tdbg.store.soundness import sound_rows
 
 
@@ -53,7 +53,7 @@ def test_every_table_comes_back_as_written(table: str, data: st.DataObject) -> N
             if data.draw(st.booleans()):
                 writer.seal_if_large()
             written += batch
-        trace = Trace.open(writer.folder.parent)
+        trace = StoredTrace.open(writer.folder.parent)
         sound, wrong = sound_rows(table, pa.Table.from_pylist(written, SCHEMAS[table]))
         for _ in ("while it runs", "after it ended"):
             if not wrong:
@@ -79,14 +79,14 @@ def test_a_reader_written_from_the_specification_alone(tmp_path: Path) -> None:
 
     assert rows == 6
     with pa.ipc.open_stream(stream) as reader:
-        assert reader.read_all() == Trace.open(tmp_path / "run.tdbg").table("ops").drop_columns("process")
+        assert reader.read_all() == StoredTrace.open(tmp_path / "run.tdbg").table("ops").drop_columns("process")
 
 
 def test_not_a_number_survives(tmp_path: Path) -> None:
     writer = new_writer(tmp_path / "run.tdbg")
     writer.append("tensors", columns("tensors", 3, min=[np.nan, -np.inf, -0.0]))
     writer.close({})
-    given = Trace.open(tmp_path / "run.tdbg").table("tensors", ["min"])["min"].to_pylist()
+    given = StoredTrace.open(tmp_path / "run.tdbg").table("tensors", ["min"])["min"].to_pylist()
     assert np.array(given).tobytes() == np.array([np.nan, -np.inf, -0.0]).tobytes()
 
 
@@ -97,7 +97,7 @@ def test_sealed_and_hot_segments_are_one_table(tmp_path: Path) -> None:
         writer.flush()
         writer.seal_if_large()
     names = {path.suffix for path in writer.folder.glob("tensors-??????.*")}
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
 
     assert names == {".parquet", ".arrows", ".crc32"}
     assert trace.table("tensors", ["seq"])["seq"].to_pylist() == list(range(1000))
@@ -114,7 +114,7 @@ def test_a_sealed_segment_wins_over_its_hot_one(tmp_path: Path) -> None:
     writer.close({})
     hot.write_bytes(kept)  # as if the process had died between renaming the one and removing the other
 
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert trace.row_count("tensors") == len(trace.table("tensors")) == 10
 
 
@@ -125,7 +125,7 @@ def test_two_processes_share_a_trace(tmp_path: Path) -> None:
     first.close({"status": 0})
     second.flush()
 
-    trace = Trace.open(tmp_path / "run.tdbg")
+    trace = StoredTrace.open(tmp_path / "run.tdbg")
     assert trace.table("steps")["process"].to_pylist() == [0, 0, 1, 1, 1]
     assert [process.state for process in trace.processes] == ["ended", "running"]
     assert trace.processes[0].end is not None
@@ -167,14 +167,14 @@ def test_names_that_are_no_text_are_kept_as_well_as_can_be(tmp_path: Path) -> No
     writer = new_writer(tmp_path / "run.tdbg")
     writer.append("frames", columns("frames", 1, file=["caf\udce9.py"]))
     writer.flush()
-    assert Trace.open(tmp_path / "run.tdbg").table("frames")["file"].to_pylist() == ["caf?.py"]
+    assert StoredTrace.open(tmp_path / "run.tdbg").table("frames")["file"].to_pylist() == ["caf?.py"]
 
 
 def test_numbers_that_were_not_computed_are_null(tmp_path: Path) -> None:
     writer = new_writer(tmp_path / "run.tdbg")
     writer.append("tensors", tensor_columns(50))
     writer.close({})
-    rows = Trace.open(tmp_path / "run.tdbg").table("tensors").to_pylist()
+    rows = StoredTrace.open(tmp_path / "run.tdbg").table("tensors").to_pylist()
     assert {row["nan"] is None for row in rows} == {True, False}
     assert all((row["nan"] is None) == (row["flags"] & 2 == 0) for row in rows)
 
@@ -185,4 +185,4 @@ def test_a_reused_buffer_does_not_change_what_was_appended(tmp_path: Path) -> No
     writer.append("stacks", {"stack": buffer, "parent": buffer - 1, "frame": buffer})
     buffer[:] = 9
     writer.flush()
-    assert Trace.open(tmp_path / "run.tdbg").table("stacks")["stack"].to_pylist() == [0, 1, 2]
+    assert StoredTrace.open(tmp_path / "run.tdbg").table("stacks")["stack"].to_pylist() == [0, 1, 2]

@@ -31,7 +31,7 @@ from tdbg.formats.debug_events.records import write_record
 from tdbg.formats.debug_events.tensors import NO_TENSOR, NUMBERS, put_full, put_summary
 from tdbg.model import COUNTS, DType, Flag, is_bad
 from tdbg.store.process import ProcessInfo
-from tdbg.store.reader import Trace
+from tdbg.store.reader import StoredTrace
 from tdbg.store.sql import record_batches
 from tdbg.store.tensors import RawValue
 
@@ -51,16 +51,16 @@ class Exported:
     left_out: int = 0  # rows that the format has no place for
 
 
-def export_process(trace: Trace, process: ProcessInfo, folder: Path) -> Exported:
+def export_process(trace: StoredTrace, process: ProcessInfo, folder: Path) -> Exported:
     """Writes one file set into ``folder``, which is made. OSError when it cannot be written."""
     folder.mkdir(parents=True, exist_ok=True)
     return _Exporter(trace, process).write(folder)
 
 
 class _Exporter:
-    def __init__(self, trace: Trace, process: ProcessInfo) -> None:
+    def __init__(self, trace: StoredTrace, process: ProcessInfo) -> None:
         self._trace, self._process, self._info = trace, process, process.info
-        self._db = Trace.connect(trace)  # the stored tables alone
+        self._db = StoredTrace.connect(trace)  # the stored tables alone
         self._host = str(self._info.get("host") or "unknown")
         self._started = int(self._info.get("started") or 0)
         self._mode = _mode_of(self._info)

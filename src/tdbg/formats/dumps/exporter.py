@@ -32,7 +32,7 @@ from tdbg.formats.dumps.names import (
 from tdbg.model import DType, Flag
 from tdbg.store.plain_files import json_object
 from tdbg.store.process import ProcessInfo
-from tdbg.store.reader import Trace
+from tdbg.store.reader import StoredTrace
 from tdbg.store.sql import record_batches
 from tdbg.store.tensors import RawValue
 
@@ -51,16 +51,16 @@ class Exported:
     left_out: int = 0
 
 
-def export_process(trace: Trace, process: ProcessInfo, root: Path) -> Exported:
+def export_process(trace: StoredTrace, process: ProcessInfo, root: Path) -> Exported:
     """Writes into ``root``, which is made. OSError when it cannot be written."""
     root.mkdir(parents=True, exist_ok=True)
     return _Exporter(trace, process, root).write()
 
 
 class _Exporter:
-    def __init__(self, trace: Trace, process: ProcessInfo, root: Path) -> None:
+    def __init__(self, trace: StoredTrace, process: ProcessInfo, root: Path) -> None:
         self._trace, self._index, self._root = trace, process.index, root
-        self._db = Trace.connect(trace)
+        self._db = StoredTrace.connect(trace)
         self._ops = {op["op"]: op for op in self._rows("ops")}
         self._names = {number: _runtime_name(op) for number, op in self._ops.items()}
         self._dims = {row["shape"]: row["dims"] for row in self._rows("shapes")}

@@ -113,6 +113,8 @@ _ADVICE = {
     "frozen": "trainable=False",
     "without_last_axis": "tf.squeeze(prediction, -1)",
 }
+# In alerts.
+_ALERTS = {"one_signature": "give tf.function an input_signature, or reduce_retracing=True"}
 # In the verdict.
 _VERDICT = {
     "rewrites_of_the_compiler": "Grappler's or XLA's rewrites",
@@ -221,8 +223,8 @@ DIALECT = Dialect(
     stand_ins_have=_STAND_INS_HAVE,
     axis_names=("axis", "reduction_indices", "dim"),
     words={"variable": "variable", "layer": "layer", **_ADVICE, **_FIXES, **_VERDICT, **_ALERTS},
+    own_scopes=("Initializer",),
     repeatable=_REPEATABLE,
     signs=_SIGNS,
     scope_of=_scope_of,
-    own_scopes=("Initializer",),
 )

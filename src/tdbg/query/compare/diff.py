@@ -24,7 +24,7 @@ from tdbg.query.compare.row_pairs import keys, look_up, pack
 from tdbg.query.trace.coverage import find_coverage
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Rows
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 from tdbg.vocabulary import ADDITIONS, Kind
 
 _COLUMNS = ("seq", "step", "op", "slot", "execution", "iteration", "dtype", "shape", "elements", "flags", "value")

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from tdbg.model import Flag
 from tdbg.query.scene.ops import Ops
+from tdbg.query.trace.trace import Trace
 from tdbg.store.row_pages import Pages
-from tdbg.store.reader import Trace
 
 
 class Made(NamedTuple):
@@ -60,7 +60,7 @@ class EagerEdges:
         return numbers, positions[order][first]
 
     def inputs(self, op: int) -> list[Made]:
-        """Those that are known, in order."""
+        """Finds what an op was given, as far as it is known, in order."""
         run = self._first_runs.get(op)
         if run is None:
             return []

@@ -13,9 +13,9 @@ from tdbg.query.scene.ops import Ops
 from tdbg.query.trace.coverage import find_coverage
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Row, Rows
+from tdbg.query.trace.trace import Trace
 from tdbg.query.verdict.case import Case, InputFact
 from tdbg.query.verdict.trouble import Trouble
-from tdbg.store.reader import Trace
 from tdbg.vocabulary import Kind
 
 _LONGEST = 40

@@ -14,7 +14,7 @@ from typing import Any
 from tdbg.errors import TdbgError
 from tdbg.model import TOGETHER, ProfiledNode
 from tdbg.query.trace.program import Program, short_path
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 
 UNITS = {"us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}  # in ns; a bare number is in µs
 _TIME = re.compile(r"(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(?P<unit>us|µs|ms|s)?", re.IGNORECASE)

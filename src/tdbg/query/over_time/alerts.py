@@ -18,7 +18,7 @@ from tdbg.query.over_time.retraces import retraces
 from tdbg.query.over_time.shape_changes import shape_changes
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Rows
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 
 SCHEMA = pa.schema(
     [

@@ -17,7 +17,7 @@ from tdbg.query.over_time.histories import Output, histories
 from tdbg.query.rules.losses import Loss, find_losses
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Rows
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 from tdbg.vocabulary import Kind
 
 MOST_POINTS = 240
@@ -90,11 +90,12 @@ class Curves:
         return [Curve(name, self._points(found[output])) for name, output in zip(names, outputs, strict=True)]
 
     def _points(self, columns: dict[str, list[Any]]) -> tuple[Point, ...]:
-        wanted = (columns[name] for name in ("first", "mean", "min", "max", "nan", "inf"))
+        wanted = (columns[name] for name in ("first", "mean", "min", "max", "nan", "inf", "bad"))
         points = []
-        for step, mean, low, high, nan, inf in zip(*wanted, strict=True):
+        for step, mean, low, high, nan, inf, bad in zip(*wanted, strict=True):
             begin = self._first + (step - self._first) // self._width * self._width
-            points.append(Point(begin, mean, low, high, (nan or 0) + (inf or 0)))
+            # Of a bad tensor whose elements nobody counted, one at least is bad.
+            points.append(Point(begin, mean, low, high, max((nan or 0) + (inf or 0), bad)))
         return tuple(points)
 
     def gradient_by_layer(self) -> list[Curve]:

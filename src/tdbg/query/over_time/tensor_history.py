@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tdbg.query.over_time.curves import Curve, Curves, Point
 from tdbg.query.scene.ops import Ops
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 
 
 def find_history(trace: Trace, process: int, tensor: str) -> tuple[Curve, int]:

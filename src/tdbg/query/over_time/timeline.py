@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from tdbg.query.scene.cache import SceneCache
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from tdbg.query.rules.training import Training
 from tdbg.query.trace.coverage import Coverage
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Rows
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 
 # In the order in which alerts are shown: what is certainly wrong first.
 NAMES = (

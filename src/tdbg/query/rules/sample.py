@@ -14,7 +14,7 @@ from tdbg.model import Flag
 from tdbg.query.rules.series import ARRAYS, SUMS, Node, Place, Series
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Rows
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 
 _MOST_ROWS, _LARGEST_STEP = 300_000, 200_000
 _EDGE_WINDOW, _FEWEST_STEPS, _MOST_STEPS = 16, 12, 96

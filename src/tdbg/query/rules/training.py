@@ -19,7 +19,7 @@ from tdbg.query.rules.trained_layers import Layer, find_layers
 from tdbg.query.rules.variables import Variables
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Rows
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 from tdbg.vocabulary import Kind
 
 _SAME_BUT_FOR_ONES = (Kind.IDENTITY, Kind.STOP_GRADIENT, Kind.CAST, Kind.SQUEEZE)

@@ -11,9 +11,9 @@ from tdbg.model import Flag
 from tdbg.query.scene.ops import Ops
 from tdbg.query.trace.evidence import evidence_of
 from tdbg.query.trace.session_runs import Asked, Run
+from tdbg.query.trace.trace import Trace
 from tdbg.scene import Moment
 from tdbg.store.row_pages import Pages
-from tdbg.store.reader import Trace
 
 BLIND_MODES = ("none", "shape")  # in which nobody looks for bad values
 _MOST_NAMED = 8

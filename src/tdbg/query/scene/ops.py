@@ -24,8 +24,8 @@ from tdbg.nearest import did_you_mean
 from tdbg.plain_text import all_plain
 from tdbg.query.trace.fused import Part, fused
 from tdbg.query.trace.program import function_name
+from tdbg.query.trace.trace import Trace
 from tdbg.store.plain_files import json_object
-from tdbg.store.reader import Trace
 
 INPUT = "/input"
 _NUMBERED = re.compile(r"(.*)#(\d+)")

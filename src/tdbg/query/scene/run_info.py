@@ -7,8 +7,8 @@ from typing import Any
 
 from tdbg.query.scene.moments import BLIND_MODES, Moments, count
 from tdbg.query.trace.session_runs import Asked
+from tdbg.query.trace.trace import Trace
 from tdbg.scene import Moment, RunInfo, Seen
-from tdbg.store.reader import Trace
 
 
 class Feeds(Mapping[str, Any]):

@@ -13,9 +13,9 @@ from tdbg.query.scene.moments import OUTSIDE, Moments, count
 from tdbg.query.scene.ops import Ops
 from tdbg.query.trace.program import joined
 from tdbg.query.trace.session_runs import Asked, Run, SessionRuns
+from tdbg.query.trace.trace import Trace
 from tdbg.scene import Moment
 from tdbg.store.row_pages import Pages
-from tdbg.store.reader import Trace
 
 _MOST_NAMED = 3  # fetches in a title
 

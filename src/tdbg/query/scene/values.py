@@ -13,9 +13,9 @@ import numpy as np
 from tdbg.errors import TdbgError
 from tdbg.model import DType
 from tdbg.query.trace.program import Program
+from tdbg.query.trace.trace import Trace
 from tdbg.scene import Seen
 from tdbg.store.row_pages import Pages
-from tdbg.store.reader import Trace
 from tdbg.store.tensors import RawValue
 
 

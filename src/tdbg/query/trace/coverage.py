@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tdbg.query.trace.rows import Rows
+from tdbg.query.trace.trace import Trace
 from tdbg.store.format import SEALED_TABLES
 from tdbg.store.process import ProcessInfo
-from tdbg.store.reader import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tdbg.frameworks import ops_of
 from tdbg.store.completion import COMPLETIONS
@@ -13,8 +12,7 @@ _FRAMEWORK = "tensorflow"
 
 def with_kinds(rows: pa.Table) -> pa.Table:
     """Rows of ``ops``; those that have a kind stay as they are."""
-    is_untold = pc.equal(rows["kind"], "")
-    if not pc.any(is_untold).as_py():
+    if "" not in set(rows["kind"].to_pylist()):
         return rows
     ops = ops_of(_FRAMEWORK)
     told = zip(*(rows[name].to_pylist() for name in ("type", "kind", "roles", "framework")), strict=True)

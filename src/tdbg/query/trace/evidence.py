@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tdbg.model import Flag
+from tdbg.query.trace.trace import Trace
 from tdbg.store.row_pages import Pages
-from tdbg.store.reader import Trace
 
 
 def evidence_of(pages: Pages) -> np.ndarray:

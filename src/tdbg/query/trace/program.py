@@ -12,7 +12,6 @@ from tdbg.frameworks import dialect_of
 from tdbg.frameworks.contract import Dialect
 from tdbg.model import Frame, Phase
 from tdbg.query.flow.graph import Graph
-from tdbg.query.trace import earlier as earlier  # completes the ops of older traces
 from tdbg.query.trace.definitions import Definitions
 from tdbg.query.trace.fused import fused_in, may_be_fused
 from tdbg.query.trace.op import Function, Op, function_name, variable_name

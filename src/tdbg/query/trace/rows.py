@@ -13,7 +13,7 @@ import pyarrow as pa
 from tdbg.model import BAD_OUTPUT_SQL, Flag
 from tdbg.query.trace.calls import Calls
 from tdbg.query.trace.row import ROW_COLUMNS, Row
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 from tdbg.store.sql import record_batches
 
 __all__ = ["OUTPUT", "SEEN", "Row", "Rows"]
@@ -31,7 +31,7 @@ class Rows:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._db = Trace.connect(trace)  # the stored tables only
+        self._db = trace.connect(alerts=False)
         self._executions: dict[tuple[int, int], dict[tuple[int, int], list[Row]]] = {}
         self._calls: dict[int, Calls] = {}
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 
 
 class Asked(NamedTuple):

@@ -10,7 +10,7 @@ from functools import cached_property
 from tdbg.frames import is_own_file
 from tdbg.model import Frame
 from tdbg.query.trace.definitions import Definitions, definitions
-from tdbg.store.reader import Trace
+from tdbg.query.trace.trace import Trace
 
 
 class SourceCode:

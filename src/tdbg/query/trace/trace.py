@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from tdbg.model import Flag
-from tdbg.store import reader
+from tdbg.query.trace import earlier as earlier  # completes the ops of older traces
+from tdbg.store.reader import StoredTrace
 
 if TYPE_CHECKING:
     import duckdb
 
 
-class Trace(reader.Trace):
-    """What ``tdbg.open()`` gives: the reader, and the table ``alerts``."""
+class Trace(StoredTrace):
+    """What ``tdbg.open()`` gives: what is stored, and the table ``alerts``."""
 
     def alerts(self) -> pa.Table:
         """Bad values, functions that were traced again, shapes that changed: one row each."""
@@ -36,7 +37,7 @@ class Trace(reader.Trace):
         return self.connect(alerts=False).sql(limited, params=answer.parameters).to_arrow_table()
 
     def connect(self, alerts: bool = True) -> duckdb.DuckDBPyConnection:
-        """As the reader's; with the alerts, as they are now, unless nobody will ask for them."""
+        """The tables as views of DuckDB; with the alerts, as they are now, unless nobody will ask for them."""
         connection = super().connect()
         if alerts:
             connection.register("alerts", self.alerts())

@@ -20,8 +20,8 @@ from tdbg.query.flow.lineage import Lineage
 from tdbg.query.trace.coverage import is_filtered
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import OUTPUT, SEEN, Row, Rows
+from tdbg.query.trace.trace import Trace
 from tdbg.query.verdict.input_facts import InputFact
-from tdbg.store.reader import Trace
 from tdbg.vocabulary import ENTRANCES, Kind, Role
 
 _OF_TWO = (Kind.SUBTRACT, Kind.MULTIPLY, Kind.ADD, Kind.DIVIDE, Kind.MAXIMUM, Kind.MINIMUM)

@@ -16,11 +16,11 @@ from tdbg.query.trace.coverage import BAD_UNREADABLE, UNREADABLE, Coverage, find
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Row, Rows
 from tdbg.query.trace.session_runs import SessionRuns
+from tdbg.query.trace.trace import Trace
 from tdbg.query.verdict.case import Case
 from tdbg.query.verdict.input_facts import InputFact
 from tdbg.query.verdict.reordering import note_on_constants
 from tdbg.query.verdict.trouble import Harmless, Trouble
-from tdbg.store.reader import Trace
 from tdbg.vocabulary import Kind
 
 _MOST_ORIGINS = 8
