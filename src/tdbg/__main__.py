@@ -1,4 +1,4 @@
-"""The command line: words in, an exit status out; each command is a file of tdbg.commands."""
+"""Runs the command line: finds the command by its name and gives its exit status. Each is a file of tdbg.commands."""
 
 from __future__ import annotations
 

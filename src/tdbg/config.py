@@ -1,4 +1,4 @@
-"""One frozen Config: what the user asked for, from arguments and the TDBG_* variables, all of which are listed here.
+"""Makes one frozen Config of what the user asked for: arguments and the TDBG_* variables, all of which are listed here.
 
 TDBG_MODE      none, health (default with check), numerics (default), shape, full or edges
 TDBG_OUTPUT    where the trace goes

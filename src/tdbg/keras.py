@@ -1,4 +1,4 @@
-"""A Keras callback: fit, evaluate or predict in; its recording, an early stop at the first bad value, the verdict out.
+"""Records fit, evaluate or predict as a Keras callback, stops early at the first bad value, and says the verdict.
 
 Bad values are noticed by a counter, at the end of each batch. Only when it has grown is the trace asked whether they
 are harm or, like the infinities in a mask, harmless.

@@ -1,4 +1,4 @@
-"""Texts with marks such as … and → in; texts that a terminal or stream can show, with ASCII marks if need be, out.
+"""Writes texts with marks such as … and → so that a terminal or stream can show them, with ASCII marks if need be.
 
 Python writes UTF-8 also where the user's locale is C, so the encoding of a stream does not tell what a terminal shows.
 """

@@ -1,4 +1,4 @@
-"""A text from somewhere else in; one that no terminal and no browser obeys out: escapes, not control characters.
+"""Makes a text from somewhere else one that no terminal and no browser obeys: escapes, not control characters.
 
 Whoever writes a trace chooses the names in it. An escape sequence could clear a terminal or type on it, a direction
 mark could turn a file's name around, and a newline could make one line look like two. So texts are cleaned where they

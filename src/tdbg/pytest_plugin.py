@@ -1,4 +1,4 @@
-"""A test in; its trace while it runs, and the verdict in its report, out. ``pytest --tdbg``, ``@pytest.mark.tdbg``.
+"""Records a test while it runs, and puts the verdict into its report. ``pytest --tdbg``, ``@pytest.mark.tdbg``.
 
 Loaded at every start of pytest, so it imports nothing that is not needed to say which options there are.
 """

@@ -1,4 +1,4 @@
-"""The program's switch: enable, disable, watch and step, for people who record from inside their program.
+"""Switches recording on and off, for people who record from inside their program: enable, disable, watch, step.
 
 A recording has one owner: the program itself, ``tdbg run``, or the parent of a spawned child. What the program says
 to a recording that is not its own is passed over, so that the same program runs with and without ``tdbg run``.

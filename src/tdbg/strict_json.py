@@ -1,4 +1,4 @@
-"""Values in, strict JSON out: what every command and the page write."""
+"""Writes values as strict JSON, which every command and the page use."""
 
 from __future__ import annotations
 

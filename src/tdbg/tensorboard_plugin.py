@@ -1,4 +1,4 @@
-"""A TensorBoard logdir in; the page of the traces below it as one of TensorBoard's tabs out.
+"""Shows the page of the traces below a TensorBoard logdir as one of TensorBoard's tabs.
 
 TensorBoard imports this at every start, so it loads nothing of tdbg before a route is asked for.
 """

@@ -1,1 +1,1 @@
-"""Host program to events; never raises into the host program."""
+"""Turns what the host program computes into events; never raises into it."""

@@ -1,4 +1,4 @@
-"""What is known of a bad value in; whether its op made it, and the message that stops the program, out."""
+"""Decides whether an op made its bad value, and writes the message that stops the program."""
 
 from __future__ import annotations
 

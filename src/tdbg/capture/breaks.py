@@ -1,4 +1,4 @@
-"""Conditions and what the person at the prompt said last in; which conditions hold the program now out."""
+"""Keeps the conditions that hold the program now: those asked for, and what the person at the prompt said last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file name of a stack frame in; the name that people know it by out: ``<cell 3>`` for a cell of a notebook."""
+"""Gives the file name of a stack frame as people know it: ``<cell 3>`` for a cell of a notebook."""
 
 from __future__ import annotations
 

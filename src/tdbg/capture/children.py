@@ -1,4 +1,4 @@
-"""Children of multiprocessing: a recording that ends with its child in, and begins again in a spawned one.
+"""Follows children of multiprocessing: ends a recording with its child, and begins it again in a spawned one.
 
 Forked children are followed by the listener's at-fork hooks. This file knows what multiprocessing does beside that:
 it ends a child without running ``atexit``, and starts others as fresh programs.

@@ -1,4 +1,4 @@
-"""The environment in; which task of which cluster this process is out, so that a cluster's processes share a trace.
+"""Finds out which task of which cluster this process is, so that a cluster's processes share a trace.
 
 TensorFlow's strategies for several machines read ``TF_CONFIG``: the addresses of all tasks, and which one this is.
 """

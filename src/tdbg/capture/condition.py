@@ -1,4 +1,4 @@
-"""An expression and what is known of an op in; the tests that are left for its tensors out, for Python or for C.
+"""Decides what it can of an expression when an op is made, and gives the tests that are left, for Python or C.
 
 What a graph's op is (type, name, element type, phase, device, output) is decided when it is made. The numbers are left;
 ``compiled`` writes them down as native/stopping/condition.c follows them.

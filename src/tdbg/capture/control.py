@@ -1,4 +1,4 @@
-"""A program that is held in; what the person at the prompt wants it to do next out. The one place where it can be held.
+"""Asks the person at the prompt what a held program does next. The one place where it can be held.
 
 The prompt is a surface, and what it shows is read from the trace. Both import capture or what it writes, not the other
 way round: so they are looked up by name, here only.

@@ -1,4 +1,4 @@
-"""The scene of a program's trace and the tensors that are in its memory in; one scene with both out."""
+"""Shows a program's trace and the tensors that are in its memory as one scene."""
 
 from __future__ import annotations
 

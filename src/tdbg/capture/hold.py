@@ -1,4 +1,4 @@
-"""A thread that met a condition or a breakpoint in; it waits at a prompt, and what the program does next comes out.
+"""Lets a thread that met a condition or a breakpoint wait at a prompt, and gives what the program does next.
 
 One thread is held at a time; another that is to be held waits for its turn. The rest of the program goes on until it
 needs what the held thread computes.

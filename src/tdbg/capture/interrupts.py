@@ -1,4 +1,4 @@
-"""Ctrl-C or a signal of the user's choice in; the program held where it is, at the prompt, out.
+"""Holds the program where it is when Ctrl-C or a signal of the user's choice comes.
 
 Ctrl-C only where a person sits at a terminal, and only in place of Python's own handler; another signal only where it
 is asked for and the program has no handler: what the program does about a signal is its own.

@@ -1,4 +1,4 @@
-"""Config in, decisions out: which ops, tensors and steps are worth a row."""
+"""Decides which ops, tensors and steps are worth a row, as the Config says."""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
-"""Events of this process in, a trace folder out: one background thread that drains the ring and writes.
+"""Writes the events of this process to a trace: one background thread drains the ring.
 
 Whatever fails here is counted and said once; the host program goes on.
+
+While the process forks, that thread is held between two cycles. The child starts its own, and at its first event its
+own folder of the same trace, into which it copies its parent's interned tables.
 """
 
 from __future__ import annotations

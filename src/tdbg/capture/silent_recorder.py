@@ -1,4 +1,4 @@
-"""Rows and notes in, nothing out: stands where a Recorder would when a program is checked and not recorded."""
+"""Takes rows and notes and writes none: stands where a Recorder would when a program is checked, not recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Python stacks in; interned frame and stack rows, source snapshots and each stack's user line out."""
+"""Writes Python stacks as interned rows of stacks and frames, with snapshots of the source, and finds the user's line.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signs of training in (a gradient, an update, a new forward pass), step numbers out.
+"""Numbers training steps by their signs: a gradient, an update, a new forward pass.
 
 A step is one training step. It is found without being told: once a gradient was taken and variables were updated, the
 next forward pass under a tape, or the next call of a function that takes a gradient, begins a new step.

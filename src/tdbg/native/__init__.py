@@ -1,4 +1,4 @@
-"""Arrays in, summaries out: at memory speed where the compiled extension is at hand, through numpy elsewhere."""
+"""Sums up arrays: at memory speed where the compiled extension is at hand, through numpy elsewhere."""
 
 from __future__ import annotations
 

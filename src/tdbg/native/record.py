@@ -1,4 +1,5 @@
-"""The fixed-size record of one event, and the file that keeps the last of them; native/ring/ring.h has the same in C.
+"""Defines the fixed-size record of one event, and the file that keeps the last of them; native/ring/ring.h has the same
+in C.
 
 A ring file is a header, then ``capacity`` records. Event number N lies in slot N modulo ``capacity``, and its record is
 whole when ``ready`` is N + 1; ``ready`` is 0 while it is being written.

@@ -1,4 +1,4 @@
-"""An array in, its summary out, in numpy alone: what the compiled kernels must agree with, and their stand-in."""
+"""Sums up an array in numpy alone: what the compiled kernels must agree with, and their stand-in."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Events to disk and back; knows no framework."""
+"""Writes events to disk and reads them back; knows no framework."""

@@ -1,4 +1,4 @@
-"""An exception in; one sentence out where a damaged file is behind it. Loads neither Arrow nor DuckDB."""
+"""Says in one sentence which damaged file is behind an exception. Loads neither Arrow nor DuckDB."""
 
 from __future__ import annotations
 

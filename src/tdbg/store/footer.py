@@ -1,4 +1,4 @@
-"""The footer of a Parquet file in; how many values each column of each row group claims, and its bounds, out.
+"""Reads from the footer of a Parquet file how many values each column of each row group claims, and its bounds.
 
 pyarrow's own objects for this end the whole process where a footer contradicts itself: what Arrow throws there passes
 through code that does not expect it. So the Thrift structures are read here; ValueError when they cannot be.

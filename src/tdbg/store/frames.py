@@ -1,4 +1,4 @@
-"""Payloads in, frames of a hot file out, and back; what a crash or a bad disk left behind is found and measured."""
+"""Reads and writes the frames of a hot file; finds and measures what a crash or a bad disk left behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One append-only file of frames: batches in, bytes in the page cache out, so that they outlive a killed process."""
+"""Appends batches to one file of frames, into the page cache at once, so that they outlive a killed process."""
 
 from __future__ import annotations
 

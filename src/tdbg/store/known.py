@@ -1,4 +1,4 @@
-"""One process's files in; what was found out of them, for all who read them at once, out.
+"""Keeps what was found out of one process's files, for all who read them at once.
 
 A sealed file never changes, so whether it is whole, how many rows it has and what its rollup says is found out once.
 The small tables are never sealed: they only grow, and what was read of them is kept.

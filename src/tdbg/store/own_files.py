@@ -1,4 +1,5 @@
-"""Files of tdbg in; descriptors out that the program is not likely to close, and never writes of tdbg's elsewhere.
+"""Opens tdbg's files under descriptors that the program is not likely to close, and never writes to a file of the
+program's.
 
 Some programs close all descriptors up to some number, as daemons do, and open files of their own, which then get the
 numbers that were tdbg's. So tdbg's are high, where ``open`` gives none out, and before each use they are asked whether

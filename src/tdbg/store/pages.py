@@ -1,4 +1,4 @@
-"""One process's ``tensors`` in; its rows by position, a page or a column at a time, out.
+"""Reads the rows of one process's ``tensors`` by position, a page or a column at a time.
 
 A position counts the rows in the order they were written, and stays the row's own while the program goes on writing:
 segments are sealed in the order of their rows. So a listing of ten million rows need not be in memory.

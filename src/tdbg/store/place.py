@@ -1,4 +1,4 @@
-"""Where a trace shall go in; an error out, before anything has started, when it cannot be written there.
+"""Checks that a trace can be written where it shall go, before anything has started.
 
 Loads neither Arrow nor numpy: ``tdbg run`` asks before the user's program begins.
 """

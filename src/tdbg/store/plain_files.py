@@ -1,4 +1,4 @@
-"""A path inside a folder that strangers may have written in; the plain file there, open or as its content, out.
+"""Opens or reads a plain file inside a folder that strangers may have written in.
 
 Links, pipes, sockets and devices are never opened: a link may lead to any file of this machine, a pipe makes its
 reader wait for ever, and ``/dev/zero`` has no end. Loads neither Arrow nor numpy.

@@ -1,4 +1,4 @@
-"""A trace's folder in, its writing processes out: who they are and whether they still run."""
+"""Finds the processes that write to a trace: who they are and whether they still run."""
 
 from __future__ import annotations
 

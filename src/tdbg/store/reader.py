@@ -1,4 +1,4 @@
-"""A trace's folder in, tables of all its processes out; nothing in a trace is ever run."""
+"""Reads a trace's folder as tables of all its processes; nothing in a trace is ever run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of a ring in (see native/record.py), columns of the tables ``tensors``, ``executions`` and ``ends`` out."""
+"""Turns records of a ring (see native/record.py) into columns of ``tensors``, ``executions`` and ``ends``."""
 
 from __future__ import annotations
 

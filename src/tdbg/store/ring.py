@@ -1,4 +1,4 @@
-"""The ring file of a process that was killed in, the rows of its last events out.
+"""Reads the rows of the last events from the ring file of a process that was killed.
 
 A process that ends by itself writes these rows to segments and removes the file; the layout is in native/record.py.
 """

@@ -1,4 +1,4 @@
-"""Rows of ``tensors`` in, small per-op and per-step summaries out, so that a page need not read every row.
+"""Sums up rows of ``tensors`` by op and by step, so that a page need not read every row.
 
 One definition serves all: each row becomes a rollup row of its own (``_ones``), and ``_fold`` folds those that share a
 key, whether they came from rows, row groups, segments or other rollups. Plain numpy, because Arrow's own group-by

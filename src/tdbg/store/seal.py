@@ -1,4 +1,4 @@
-"""Hot segments in, Parquet and its rollups out, one row group in memory at a time."""
+"""Turns hot segments into Parquet with rollups, one row group in memory at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process's files of one table in, record batches out: sealed and hot segments alike."""
+"""Reads one process's files of one table as record batches, sealed and hot segments alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function and its arguments in, the results in order out, computed on several threads where there may be any.
+"""Calls a function with many arguments on several threads, where there may be any; results come in order.
 
 Not a pool of ``concurrent.futures``: that takes nothing any more once the main code of a program has ended, while its
 threads and its atexit handlers still run; and from Python 3.12 on, no thread at all can be started by then.

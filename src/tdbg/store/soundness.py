@@ -1,4 +1,5 @@
-"""What a file of a trace claims to hold in; rows that all readers can rely on out, or ValueError with the reason.
+"""Makes sure of rows that all readers can rely on, whatever a file of a trace claims, or raises ValueError with the
+reason.
 
 Whoever sends a trace may have changed every byte of it, checksums included. So this is decided once, where files become
 tables: how large a file may be and claim to be, that each column has the type that its table gives it, that no cell is

@@ -1,4 +1,4 @@
-"""A trace in, a DuckDB connection out in which every table is a view and no other file can be reached."""
+"""Opens a trace as a DuckDB connection in which every table is a view and no other file can be reached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process's folder in, its tables out: rows, counts, rollups, the first bad row, and what could not be read."""
+"""Reads the tables of one process's folder: rows, counts, rollups, the first bad row, and what could not be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cursor in, the batches written since then out: follows a program that is still writing, across sealing."""
+"""Follows a program that is still writing, across sealing: gives the batches written since a cursor."""
 
 from __future__ import annotations
 

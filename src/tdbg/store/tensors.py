@@ -1,4 +1,4 @@
-"""Full tensors: raw bytes in, a value id out, and back; equal content is stored once and checked by its hash."""
+"""Stores full tensors by value id and reads them back; equal content is stored once and checked by its hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of events in, files of one process's folder out; used from one background thread."""
+"""Writes columns of events to the files of one process's folder, from one background thread."""
 
 from __future__ import annotations
 

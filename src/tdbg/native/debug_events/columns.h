@@ -1,4 +1,4 @@
-/* TensorFlow's DebugEvents files: bytes in, whole records and columns out. formats/debug_events/python_columns.py has the same. */
+/* Reads whole records and columns of TensorFlow's DebugEvents files. formats/debug_events/python_columns.py has the same. */
 #ifndef TDBG_DEBUG_EVENTS_H
 #define TDBG_DEBUG_EVENTS_H
 

@@ -1,4 +1,7 @@
-/* Which tensors may hold the program: a condition for an op's output in, and the way to Python when it is met. */
+/* Holds the program at tensors that meet the condition of their op's output: Python is called, and holds the thread.
+
+   A kernel keeps its condition and asks again only when the generation of the table has changed, so conditions change
+   while graphs run, without tracing. */
 #ifndef TDBG_BREAKS_H
 #define TDBG_BREAKS_H
 

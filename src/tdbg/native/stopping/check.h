@@ -1,4 +1,4 @@
-/* A bad output and the op's inputs in; whether this op made it, and the message that stops the program, out. */
+/* Decides whether an op made its bad output, by its inputs, and has the message that stops the program. */
 #ifndef TDBG_CHECK_H
 #define TDBG_CHECK_H
 

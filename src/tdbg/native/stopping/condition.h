@@ -1,4 +1,4 @@
-/* The numbers of one tensor in; whether they meet a condition out, without Python.
+/* Tells whether the numbers of one tensor meet a condition, without Python.
 
    A condition is the part of an expression (tdbg/expressions.py) that is left when everything known of the op has been
    decided: instructions in postfix order over a stack of truths that may be unknown. capture/condition.py writes it. */

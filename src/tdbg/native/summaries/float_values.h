@@ -1,4 +1,4 @@
-/* The bits of one element in; out comes its key, an integer in the order of the values, or its value as a double. */
+/* Gives the key of an element, an integer in the order of the values, or its value as a double, from its bits. */
 #ifndef TDBG_FLOAT_VALUES_H
 #define TDBG_FLOAT_VALUES_H
 

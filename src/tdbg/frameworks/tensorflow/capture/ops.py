@@ -1,4 +1,5 @@
-"""TensorFlow 2's op callbacks in (every eager op, every op of a graph being built); events for the recorder out."""
+"""Answers TensorFlow 2's op callbacks: records every eager op as it runs, and hands on every op of a graph being built.
+"""
 
 from __future__ import annotations
 
