@@ -1,4 +1,4 @@
-"""The two errors tdbg raises on purpose; every message says what happened, where, and what to type next."""
+"""Defines the two errors tdbg raises on purpose; every message says what happened, where, and what to type next."""
 
 
 class TdbgError(Exception):

@@ -1,4 +1,4 @@
-"""The nouns of tdbg: plain records that every folder shares and that know no framework and no file format."""
+"""Defines the nouns of tdbg: plain records that every folder shares and that know no framework and no file format."""
 
 from __future__ import annotations
 

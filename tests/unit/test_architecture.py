@@ -1,6 +1,7 @@
 """The folder listing is the architecture: which part may import which, and what importing tdbg costs."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,110 +12,47 @@ import tdbg
 
 ROOT = Path(tdbg.__file__).parent
 FRAMEWORKS = {"tensorflow", "keras", "torch", "jax"}
-# Each part may import the parts named here (and itself).
-ALLOWED = {
-    "errors": set(),
-    "model": set(),
-    "plain_text": set(),
-    "marks": set(),
-    "strict_json": set(),
-    "frames": {"dialects"},
-    "vocabulary": set(),
-    "data_inputs": {"vocabulary"},
-    "dialects": {"model", "vocabulary"},
-    "nearest": set(),
-    "scene": {"model"},
-    "expressions": {"errors", "model"},
-    "config": {"errors", "model", "expressions"},
-    "native": {"model"},
-    "store": {"errors", "model", "native", "plain_text"},
-    "capture": {
-        "dialects",
-        "vocabulary",
-        "errors",
-        "model",
-        "frames",
-        "expressions",
-        "scene",
-        "config",
-        "native",
-        "store",
-    },
-    "frameworks": {
-        "vocabulary",
-        "dialects",
-        "errors",
-        "model",
-        "nearest",
-        "frames",
-        "expressions",
-        "scene",
-        "config",
-        "native",
-        "store",
-        "capture",
-        "formats",
-        "recording",
-    },
-    "formats": {"vocabulary", "dialects", "errors", "model", "frames", "native", "store"},
-    "recording": {"dialects", "native", "errors", "config", "capture", "store", "query"},
-    "query": {
-        "data_inputs",
-        "vocabulary",
-        "dialects",
-        "errors",
-        "model",
-        "nearest",
-        "frames",
-        "expressions",
-        "scene",
-        "store",
-        "plain_text",
-    },
-    "shell": {
-        "vocabulary",
-        "dialects",
-        "errors",
-        "model",
-        "nearest",
-        "expressions",
-        "scene",
-        "config",
-        "native",
-        "capture",
-        "store",
-        "query",
-        "marks",
-    },
-    "report": {"errors", "model", "store", "query"},
-    "web": {"errors", "model", "expressions", "scene", "strict_json", "store", "query", "report", "shell"},
-    "commands": {
-        "vocabulary",
-        "dialects",
-        "errors",
-        "model",
-        "config",
-        "capture",
-        "recording",
-        "store",
-        "query",
-        "formats",
-        "report",
-        "shell",
-        "strict_json",
-        "web",
-        "marks",
-    },
-    "keras": {"errors", "config", "capture", "recording", "store", "query", "commands"},
-    "tensorflow": {"frameworks"},
-    "pytest_plugin": {"errors", "config", "capture", "recording", "query", "store"},
-    "tensorboard_plugin": {"errors", "commands", "web"},
-    "notebook": {"dialects", "errors", "config", "capture", "recording", "store", "query", "report", "commands", "web"},
-    "demos": set(),
-    "examples": {"tensorflow"},
-    "__main__": {"errors", "commands", "plain_text", "marks", "store"},
-    "__init__": {"errors", "recording", "notebook"},
+# Each part may import the parts named here (and itself). From the bottom up: all of them stand above it.
+_ALLOWED = {
+    "errors": "",
+    "model": "",
+    "plain_text": "",
+    "marks": "",
+    "strict_json": "",
+    "vocabulary": "",
+    "data_inputs": "vocabulary",
+    "dialects": "model vocabulary",
+    "frames": "dialects",
+    "nearest": "",
+    "scene": "model",
+    "expressions": "errors model",
+    "config": "errors expressions model",
+    "native": "model",
+    "store": "errors model native plain_text",
+    "capture": "config dialects errors expressions frames model native scene store vocabulary",
+    "formats": "dialects errors frames model native store vocabulary",
+    "query": "data_inputs dialects errors expressions frames model nearest plain_text scene store vocabulary",
+    "recording": "capture config dialects errors native query store",
+    "frameworks": """capture config dialects errors expressions formats frames model native nearest recording scene
+        store vocabulary""",
+    "shell": "capture config dialects errors expressions marks model native nearest query scene store vocabulary",
+    "report": "errors model query store",
+    "web": "errors expressions model query report scene shell store strict_json",
+    "commands": """capture config dialects errors formats marks model query recording report shell store strict_json
+        vocabulary web""",
+    "keras": "capture commands config errors query recording store",
+    "tensorflow": "frameworks",
+    "pytest_plugin": "capture config errors query recording store",
+    "tensorboard_plugin": "commands errors web",
+    "notebook": "capture commands config dialects errors query recording report store web",
+    "demos": "",
+    "examples": "tensorflow",
+    "__main__": "commands errors marks plain_text store",
+    "__init__": "errors notebook recording",
 }
+ALLOWED = {part: set(others.split()) for part, others in _ALLOWED.items()}
+_PAGE = Path(__file__).parents[2] / "ARCHITECTURE.md"
+_TABLE = re.compile(r"^\| part \|.*?(?=^$)", re.MULTILINE | re.DOTALL)
 
 
 def part_of(name: str) -> str:
@@ -159,6 +97,24 @@ def test_every_module_says_what_it_is_for(path):
     assert ast.get_docstring(ast.parse(path.read_text())), "a module opens with one sentence"
 
 
+def table() -> str:
+    """ALLOWED as ARCHITECTURE.md shows it; parts that may import the same share a row."""
+    rows: dict[str, list[str]] = {}
+    for part, others in ALLOWED.items():
+        rows.setdefault(" ".join(sorted(others)) or "nothing of tdbg", []).append(f"`{part}`")
+    lines = [f"| {', '.join(parts)} | {others} |" for others, parts in rows.items()]
+    return "\n".join(["| part | may import |", "|---|---|", *lines, ""])
+
+
+def test_parts_import_only_what_stands_above_them():
+    parts = list(ALLOWED)
+    assert all(others <= set(parts[:place]) for place, others in enumerate(ALLOWED.values()))
+
+
+def test_the_table_of_imports_is_this_one():
+    assert _TABLE.findall(_PAGE.read_text("utf-8")) == [table()], f"python {Path(__file__).name} writes it"
+
+
 def modules_after(statement: str) -> set[str]:
     code = f"{statement}\nimport sys\nprint(*sys.modules)"
     return set(
@@ -201,3 +157,7 @@ def test_the_public_names():
         "watch",
     ]
     assert all(hasattr(tdbg, name) for name in tdbg.__all__)
+
+
+if __name__ == "__main__":
+    _PAGE.write_text(_TABLE.sub(lambda _: table(), _PAGE.read_text("utf-8")), "utf-8")

@@ -1,6 +1,9 @@
 """Writes the events of this process to a trace, on one background thread that drains the ring.
 
 Whatever fails here is counted and said once; the host program goes on.
+
+While the process forks, that thread is held between two cycles. The child starts its own, and at its first event its
+own folder of the same trace, into which it copies its parent's interned tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What all that listen in one process share: one recorder, one count of steps, ops and graphs, one place to be held."""
+"""Holds what all that listen in one process share: one recorder, one count of steps, ops and graphs, one place to be
+held.
+"""
 
 from __future__ import annotations
 

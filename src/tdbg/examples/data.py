@@ -1,4 +1,4 @@
-"""A number of samples and a seed in; made-up digits or flowers out. Nothing is downloaded, and nothing was measured."""
+"""Makes up digits or flowers, any number of them from a seed. Nothing is downloaded, and nothing was measured."""
 
 from __future__ import annotations
 

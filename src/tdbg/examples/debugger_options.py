@@ -1,4 +1,4 @@
-"""The words that every example takes in; the wrapped Session, or the hooks, that they ask for out."""
+"""Gives the wrapped Session, or the hooks, that the words on the command line ask for; every example takes them."""
 
 from __future__ import annotations
 

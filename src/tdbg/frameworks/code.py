@@ -1,4 +1,4 @@
-"""Pieces of Python that are put together to larger ones: finished, or templates with blanks such as ``{0}``."""
+"""Puts pieces of Python together to larger ones: finished, or templates with blanks such as ``{0}``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sentence says for a function that a framework does not have."""
+"""Says in plain words what a function does that a framework does not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trace on disk. This docstring is the specification: another reader can be written from it alone.
+"""Defines the trace on disk. This docstring is the specification: another reader can be written from it alone.
 
 Layout
 ======

@@ -14,6 +14,7 @@ from store_rows import SOURCE, columns, hot_file, new_writer, tensor_columns, wi
 
 from tdbg.store.file_frames import Frame, Gap, frame_parts, read_frames
 from tdbg.store.format import MAGIC
+from tdbg.store.reader import StoredTrace
 
 
 def test_a_cut_at_any_byte_leaves_the_whole_frames_before_it(tmp_path: Path) -> None:

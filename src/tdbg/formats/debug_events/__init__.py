@@ -1,1 +1,1 @@
-"""TensorFlow's DebugEvents directories in, traces out, and back; TensorFlow itself is not needed for either."""
+"""Reads and writes TensorFlow's DebugEvents directories; TensorFlow itself is not needed for either."""

@@ -1,5 +1,5 @@
-"""Executions and the times and graphs of traces in; which call each trace belongs to, which graph each call ran, and
-the training steps, out.
+"""Finds which call each graph trace belongs to, which graph each call ran, and the training steps, from times and
+graphs.
 
 TensorFlow notes an execution when it is over, and a trace when it happens, on one clock. So a trace belongs to the
 first execution that was noted after it, if that is a call of a function.

@@ -1,4 +1,4 @@
-"""TensorFlow's times, in seconds as float64, to nanoseconds and back without losing a bit.
+"""Turns TensorFlow's times, seconds as float64, into nanoseconds and back without losing a bit.
 
 A product with 1e9 would: it needs more digits than a float64 has.
 """

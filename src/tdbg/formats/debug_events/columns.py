@@ -1,4 +1,4 @@
-"""Records of executions and graph execution traces in, numpy columns out: compiled where it can be, else in Python."""
+"""Reads records of executions and graph execution traces as numpy columns: compiled where it can be, else in Python."""
 
 from __future__ import annotations
 

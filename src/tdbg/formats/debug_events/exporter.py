@@ -1,4 +1,4 @@
-"""A trace in, a DebugEvents directory out that TensorFlow's own reader and TensorBoard's Debugger V2 understand."""
+"""Writes a trace as a DebugEvents directory that TensorFlow's own reader and TensorBoard's Debugger V2 understand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder in, the file sets in it out: one per process that TensorFlow's debugger recorded there."""
+"""Finds the file sets in a folder: one per process that TensorFlow's debugger recorded there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A DebugEvents directory in, a trace out, with one process folder for each file set.
+"""Makes a trace of a DebugEvents directory, with one process folder for each file set.
 
 The traces are read twice, chunk by chunk: first for their times and graphs, from which follows which call and step each
 belongs to, then for their rows. So memory does not grow with what the tensors hold.

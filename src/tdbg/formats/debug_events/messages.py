@@ -1,4 +1,4 @@
-"""One DebugEvent record in, a small dataclass out, and back; numbers as in TensorFlow's debug_event.proto."""
+"""Reads and writes DebugEvent records as small dataclasses; numbers as in TensorFlow's debug_event.proto."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TFRecord files and the hot messages of DebugEvents as columns, as native/debug_events/columns.c has them in C."""
+"""Reads TFRecord files and the hot messages of DebugEvents as columns, as native/debug_events/columns.c does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of sources, stack frames and graphs in; numbered frames, stacks, graphs and ops, as rows, out."""
+"""Reads the files of sources, stack frames and graphs as rows: numbered frames, stacks, graphs and ops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TFRecord files in, whole records out, with what was lost counted; and records in, files out."""
+"""Reads whole records from TFRecord files and counts what was lost; writes records into such files."""
 
 from __future__ import annotations
 

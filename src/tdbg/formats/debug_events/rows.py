@@ -1,4 +1,4 @@
-"""Tensor protos as columns in, the number columns of the ``tensors`` table out: what each debug mode tells, no more."""
+"""Fills the number columns of ``tensors`` from columns of tensor protos: what each debug mode tells, no more."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PutValue = Callable[[bytes, int, tuple[int, ...]], int]
 
 
 class Shapes:
-    """Dims in, their number out. A dim of -1 is not known."""
+    """Numbers shapes. A dim of -1 is not known."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, ...], int] = {}

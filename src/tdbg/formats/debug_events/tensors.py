@@ -1,4 +1,4 @@
-"""A TensorProto in, element type, shape and bytes out; and summaries or full values in, a TensorProto out."""
+"""Reads a TensorProto's element type, shape and bytes; writes summaries or full values as one."""
 
 from __future__ import annotations
 

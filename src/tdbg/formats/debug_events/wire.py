@@ -1,4 +1,4 @@
-"""Bytes of protocol buffers in, numbered fields out, and back: the few kinds of field that DebugEvents have."""
+"""Reads and writes protocol buffers as numbered fields: the few kinds of field that DebugEvents have."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Dump folders of Sessions (what TensorFlow's first debugger writes) ↔ traces, without TensorFlow."""
+"""Reads and writes dump folders of Sessions (what TensorFlow's first debugger writes), without TensorFlow."""

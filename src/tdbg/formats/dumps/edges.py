@@ -1,4 +1,4 @@
-"""The nodes of a partition graph in, who feeds whom out, as if the debugger's own nodes were not there."""
+"""Tells who feeds whom among the nodes of a partition graph, as if the debugger's own nodes were not there."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class InputTrace:
 
 
 def causality_violations(edges: Edges, dumps: Sequence[tuple[str, int, int]]) -> Iterator[tuple[str, int, list[str]]]:
-    """(node, slot, µs) in the order of time in; a node dumped before inputs of it, its time and those inputs out.
+    """Finds nodes that were dumped before inputs of theirs, with its time and those inputs; dumps: (node, slot, µs).
 
     An input that was never dumped cannot be late. Of a Merge one input is enough, and what a loop hands to its next
     round is no input of this one. Clocks tell no more than microseconds, so an equal time is not late.

@@ -1,4 +1,4 @@
-"""The bytes of one dump file (a serialised Event) in; the graph, the text or the tensor that it holds out."""
+"""Reads the graph, the text or the tensor of one dump file, a serialised Event."""
 
 from __future__ import annotations
 

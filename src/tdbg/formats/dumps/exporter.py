@@ -1,4 +1,4 @@
-"""A trace in, a dump root out that tfdbg and its DebugDumpDir read: one folder for each call of a graph.
+"""Writes a trace as a dump root that tfdbg and its DebugDumpDir read: one folder for each call of a graph.
 
 A tensor that was kept whole becomes a DebugIdentity dump, one that was only measured a DebugNumericSummary.
 """

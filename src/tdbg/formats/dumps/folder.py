@@ -1,4 +1,4 @@
-"""The folder of one run in, the paths of all its files out, by device and kind; one walk, and no file is opened."""
+"""Finds all files in the folder of one run, by device and kind, in one walk that opens none."""
 
 from __future__ import annotations
 

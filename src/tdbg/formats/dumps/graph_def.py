@@ -1,4 +1,4 @@
-"""A serialised GraphDef in, its nodes out, with their attributes in the form that traces keep them."""
+"""Reads the nodes of a serialised GraphDef, with their attributes in the form that traces keep them."""
 
 from __future__ import annotations
 

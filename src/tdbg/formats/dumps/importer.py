@@ -1,4 +1,4 @@
-"""A dump root of tfdbg (one run, or many) in, a trace out.
+"""Makes a trace of a dump root of tfdbg (one run, or many).
 
 Each file holds one tensor and is read by itself, in the order of time; of a run no more than the names of its files is
 held in memory. What the op of a bad tensor was given is read again and kept beside it.

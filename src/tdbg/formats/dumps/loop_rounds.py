@@ -1,4 +1,4 @@
-"""The dumps of one run in; the round of its loop that each belongs to, which dumps do not say, written into them."""
+"""Works out the round of its loop that each dump of a run belongs to, which dumps do not say."""
 
 from __future__ import annotations
 

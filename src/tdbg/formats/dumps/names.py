@@ -1,4 +1,4 @@
-"""Names of files in a dump folder in, what they hold out: which device, node, output and debug op, and when."""
+"""Reads from the names of dump files what they hold: which device, node, output and debug op, and when."""
 
 from __future__ import annotations
 

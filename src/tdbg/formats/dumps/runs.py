@@ -1,4 +1,4 @@
-"""A folder that the debugger dumped to in, the runs that it holds out, with their graphs; damage is counted."""
+"""Finds the runs in a folder that the debugger dumped to, with their graphs; damage is counted."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The partition graphs of a run in, one graph of numbered ops out: connected across devices, in an order in which they
-can run, with their loops, phases and the ops that they differentiate."""
+"""Joins the partition graphs of a run to one graph of numbered ops: connected across devices, in an order in which they
+can run, with their loops, phases and the ops that they differentiate.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folders of runs in; graphs that runs share, ops and variables, all numbered, out as rows."""
+"""Finds the graphs that runs share, and writes them with their ops and variables, all numbered, as rows."""
 
 from __future__ import annotations
 

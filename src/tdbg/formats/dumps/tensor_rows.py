@@ -1,4 +1,4 @@
-"""A dumped tensor and the debug op that made it in, the number columns of its row out."""
+"""Fills the number columns of a dumped tensor's row, as far as the debug op that made it tells them."""
 
 from __future__ import annotations
 

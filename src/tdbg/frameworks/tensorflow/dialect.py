@@ -1,4 +1,4 @@
-"""How users of TensorFlow say things. Knows TensorFlow, and does not import it."""
+"""Says things as users of TensorFlow do. Knows TensorFlow, and does not import it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What TensorFlow's op types are in tdbg's words. Knows TensorFlow, and does not import it."""
+"""Says what TensorFlow's op types are in tdbg's words. Knows TensorFlow, and does not import it."""
 
 from __future__ import annotations
 

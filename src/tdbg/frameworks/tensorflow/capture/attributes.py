@@ -1,4 +1,4 @@
-"""An op's attributes in, JSON text out."""
+"""Writes an op's attributes as JSON text."""
 
 from __future__ import annotations
 

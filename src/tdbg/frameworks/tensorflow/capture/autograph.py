@@ -1,4 +1,4 @@
-"""A line of AutoGraph's generated code in; the user's line that it was made from out."""
+"""Finds the user's line that a line of AutoGraph's generated code was made from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call of ``tdbg.breakpoint()`` in; the program held there, now or whenever the function being traced runs, out."""
+"""Holds the program at ``tdbg.breakpoint()``: at once, or whenever the function that is being traced runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops as they are made or run in; which of their outputs may hold the program, and the hold when one does, out."""
+"""Decides which outputs of an op may hold the program, and holds it when one meets its condition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Calls of TensorFlow's compiled functions in; execution rows, and which graph each ran, out."""
+"""Brackets the calls of TensorFlow's compiled functions: writes their execution rows, and which graph each ran.
+
+TensorFlow finds a traced function by a key that has a context in it, and a counter of ours is part of that context. So
+functions that were traced before are traced again, with observers; after ``disable()`` the old key finds the plain ones
+again, without tracing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops as they are made or run in; the error that stops the program at the first one that makes a bad value out."""
+"""Stops the program at the first op that makes a bad value, with an error that says which op and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""A new op of a graph in; which of its outputs are recorded, and which may stop the program, out."""
+"""Chooses which outputs of a new op of a graph are recorded, and which may stop the program.
+
+No rows have: ops that only move values (their summary is their input's, and lineage looks through them); a second read
+of a variable that was not written meanwhile; in mode ``health`` also ops that cannot make a bad value of good ones,
+scalars of the update phase and an optimizer's reads of its own state.
+"""
 
 from __future__ import annotations
 

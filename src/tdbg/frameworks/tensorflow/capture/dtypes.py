@@ -1,4 +1,4 @@
-"""TensorFlow's element types to tdbg's, and tensors of any of them to plain bytes."""
+"""Translates TensorFlow's element types to tdbg's, and turns tensors of any of them into plain bytes."""
 
 from __future__ import annotations
 

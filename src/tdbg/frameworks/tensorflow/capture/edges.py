@@ -1,4 +1,4 @@
-"""A call of a function in; the variables that it reads and writes, looked at from outside before and after it, out.
+"""Looks at the variables that a function reads and writes from outside, before and after each call.
 
 In mode ``edges`` nothing is put into a graph, so TensorFlow optimizes and compiles it as it does without tdbg. What a
 variable held before a call counts as one more tensor that was passed to it: lineage then works as for eager ops.

@@ -1,4 +1,4 @@
-"""Which forward op is being differentiated right now, so that a backward op knows the user's line it comes from.
+"""Tells which forward op is being differentiated right now, so that a backward op knows the user's line it comes from.
 
 A tape forgets the tensors that an op's gradient does not need, often all of them. So the number of a graph's op travels
 through the tape among the op's attributes, and eager ops are remembered by their first input while a tape records.

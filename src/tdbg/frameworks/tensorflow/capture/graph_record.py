@@ -1,4 +1,4 @@
-"""What tdbg keeps of graphs and their ops while the program runs."""
+"""Holds what tdbg keeps of graphs and their ops while the program runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs as TensorFlow builds them in; graph, op, function and control rows out, with an observer on each tensor.
+"""Writes the rows of graphs, ops and functions as TensorFlow builds them, and has an observer put on each tensor.
 
 Ops are written as they are created, so that a crash while tracing still leaves the graph; what is known only when the
 graph is finished (control inputs, call ops, arguments and results) is written then.

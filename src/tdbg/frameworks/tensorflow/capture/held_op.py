@@ -1,4 +1,4 @@
-"""An op whose output met a condition in; what the prompt shows of it, and the tensors that are in memory, out."""
+"""Gathers what the prompt shows of an op whose output met a condition, and the tensors that are in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An op of a graph that is checked in; which of its inputs the check knows without holding them, out."""
+"""Tells which inputs of a checked op the check knows without holding them."""
 
 from __future__ import annotations
 

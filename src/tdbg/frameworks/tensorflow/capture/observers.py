@@ -1,4 +1,10 @@
-"""A graph tensor in; the same tensor, passed through an op that records it at run time, out."""
+"""Puts an op behind a graph's tensor that records it at run time and passes it on unchanged.
+
+Observers are stateless, so one lives or dies with the consumers of its tensor, as the plain program's tensor does. The
+consumers of a function's argument must not be rewired: an argument gets a watch, a stateful sink beside the data flow.
+TensorFlow makes arguments before it begins to note which ops must run, so watches are added to the graph's control
+outputs when it is finished (``graphs.py``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TensorFlow 2's op callbacks in (every eager op, every op of a graph being built); events for the recorder out."""
+"""Answers TensorFlow 2's op callbacks: records eager ops as they run, and hands on the ops of graphs being built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph that TensorFlow read from a SavedModel in; the same graph with an observer behind each of its tensors out.
+"""Puts an observer behind each tensor of a graph that TensorFlow read from a SavedModel.
 
 Such a graph has no Python code: its ops arrive all at once and tell no callback. The user's line behind them is the one
 that loaded the model.

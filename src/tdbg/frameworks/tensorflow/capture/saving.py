@@ -1,4 +1,8 @@
-"""A SavedModel about to be written in, the same without tdbg's ops out: what users save must load where tdbg is not."""
+"""Takes tdbg's ops out of a SavedModel that is being written: what users save must load where tdbg is not.
+
+Observers become ``Identity``, watches ``NoOp``. It stays installed after ``disable()``, for functions that were traced
+while tdbg was on keep their observers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function that is about to be traced in; whose code it is and what its arguments are, as text, out.
+"""Tells whose code a function is that is about to be traced, and writes its arguments as text.
 
 With these a trace can tell which argument made TensorFlow trace a function again.
 """

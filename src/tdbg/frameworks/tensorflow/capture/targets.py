@@ -1,4 +1,4 @@
-"""Which tensors gradients are taken of (the loss, mostly), as rows of the trace: told by tapes and ``tf.gradients``."""
+"""Records which tensors gradients are taken of (the loss, mostly), as tapes and ``tf.gradients`` tell."""
 
 from __future__ import annotations
 

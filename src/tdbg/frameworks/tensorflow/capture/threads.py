@@ -1,4 +1,4 @@
-"""TensorFlow's op callbacks belong to one thread; this puts ours on every thread that runs Python."""
+"""Puts tdbg's op callback on every thread that runs Python; TensorFlow keeps callbacks for one thread alone."""
 
 from __future__ import annotations
 

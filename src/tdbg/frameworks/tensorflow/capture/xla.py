@@ -1,4 +1,4 @@
-"""Functions meant for XLA in; the same without XLA while tdbg is on, or their inputs and outputs as rows."""
+"""Runs functions meant for XLA without it while tdbg is on, or records their inputs and outputs from outside."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Everything about Sessions of TensorFlow 1: recording them, dumping them, and reading the dumps."""
+"""Records runs of Sessions, as TensorFlow 1 has them."""

@@ -1,5 +1,4 @@
-"""The graphs that a program builds for its Sessions in; of each op the user's stack, its phase and what it
-differentiates out."""
+"""Remembers of each op in a Session's graph where the program made it, its phase, and which op it differentiates."""
 
 from __future__ import annotations
 

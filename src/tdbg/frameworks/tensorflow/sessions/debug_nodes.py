@@ -1,4 +1,4 @@
-"""A graph of TensorFlow's runtime in; the same without what debug options put into it, or with other debug ops, out."""
+"""Takes out of a graph of TensorFlow's runtime what debug options put into it, or puts other debug ops there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long runs of one kind took in; whether another executor for them is worth its making out."""
+"""Decides, by how long runs took, whether another executor for runs of their kind is worth making."""
 
 from __future__ import annotations
 

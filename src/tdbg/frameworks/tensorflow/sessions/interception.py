@@ -1,4 +1,4 @@
-"""Sessions of this process in; each run, however it is asked for, told to ``Runs`` before and after, out."""
+"""Tells ``Runs`` of every run of this process's Sessions, before and after it, however it is asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A node of the graph that the runtime made in; the op of the program that it stands for out.
+"""Finds the op of the program that a node of the runtime's graph stands for.
 
 Grappler fuses, folds and renames: ``Relu`` becomes a ``_FusedMatMul`` of the same name (``_MklNativeFusedMatMul`` where
 oneDNN is on), ``Sqrt`` becomes ``Sqrt/unary_ops_composition``, ``add`` in ``scope`` becomes

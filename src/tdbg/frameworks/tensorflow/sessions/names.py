@@ -1,4 +1,4 @@
-"""Fetches and feeds of a run() call in; their names, and a line that says what is run, out."""
+"""Names the fetches and feeds of a run() call, and writes a line that says what is run."""
 
 from __future__ import annotations
 

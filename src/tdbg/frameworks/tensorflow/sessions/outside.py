@@ -1,4 +1,4 @@
-"""A run that cannot be looked into in; rows of what it was fed and what was fetched out."""
+"""Records what a run was fed and what was fetched, where it cannot be looked into."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The RunMetadata of a profiled run (FULL_TRACE) in; each node's device, times and source line out, also as rows."""
+"""Reads each node's device, times and source line from the RunMetadata of a profiled run (FULL_TRACE), also as rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Runs of Sessions in; executions, steps, the options that make the runtime record, and notes on what failed, out."""
+"""Records the runs of Sessions: executions, steps, the options that make the runtime record, and notes on what failed.
+
+TensorFlow's runtime itself puts a debug node behind every tensor, after Grappler, where a run's options ask for one.
+They ask for ``TdbgSession`` (``native/session_op.c``), and are the same for all runs with the same fetches and feeds,
+so their executor is made once. When later runs took as long as the first, which made it, another is made with only
+those kernels that have something to do. A run is written as the call of a function whose arguments are the Session's
+variables: that gives them lineage from run to run.
+"""
 
 from __future__ import annotations
 

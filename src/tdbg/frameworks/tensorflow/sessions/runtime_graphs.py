@@ -1,5 +1,5 @@
-"""The graphs that TensorFlow's runtime makes for a Session's run in; their rows, and what each tensor's kernel has to
-know, out.
+"""Writes the rows of the graphs that TensorFlow's runtime makes for a run, and tells each tensor's kernel what it has
+to know.
 
 The runtime publishes a graph, after Grappler and with the debug nodes in it, before it makes the kernels. So a kernel
 that asks finds its op here, and its row is written before its first event.

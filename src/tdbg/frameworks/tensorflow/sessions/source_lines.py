@@ -1,4 +1,4 @@
-"""A node of a graph in; the op of the user's program that it stands for, and the lines that created it, out."""
+"""Finds the op of the user's program that a node of a graph stands for, and the lines that created it."""
 
 from __future__ import annotations
 

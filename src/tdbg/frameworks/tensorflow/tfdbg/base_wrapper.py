@@ -1,4 +1,4 @@
-"""A TensorFlow Session in; an object that can do all it can, and asks before and after each run() what to do, out.
+"""Wraps a TensorFlow Session in an object that can do all it can, and that asks before and after each run() what to do.
 
 ``BaseDebugWrapperSession`` is for people who write their own wrappers: ``on_session_init``, ``on_run_start`` and
 ``on_run_end`` are theirs to fill in. An error of the user's graph leaves run() after ``on_run_end`` saw it.

@@ -1,4 +1,4 @@
-"""Ctrl-C while runs of wrapped Sessions go on in; the wish to be asked before the next run out."""
+"""Takes Ctrl-C while runs of wrapped Sessions go on as the wish to be asked before the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs with their stacks, source files and dumped runs in; sent to a debug server (gRPC, EventListener) out."""
+"""Sends graphs with their stacks, source files and dumped runs to a debug server (gRPC, EventListener)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two functions that users of Debugger V2 know: its arguments in, a recording by tdbg out.
+"""Has the two functions that users of Debugger V2 know; what they switch on is a recording by tdbg.
 
 They take what ``tf.debugging.experimental.enable_dump_debug_info`` takes and refuse what it refuses. What is recorded
 is the same set of ops and tensors; how it is kept is tdbg's own: each call makes a new trace in the dump root.

@@ -1,4 +1,4 @@
-"""The dump folder of one Session.run in, its tensors and graphs out, by the names that tfdbg's users know."""
+"""Reads the dump folder of one Session.run: its tensors and graphs, by the names that tfdbg's users know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Partition graphs that the debugger changed in, their nodes and edges out as they were without it."""
+"""Gives the nodes and edges of partition graphs as they were before the debugger changed them."""
 
 from __future__ import annotations
 

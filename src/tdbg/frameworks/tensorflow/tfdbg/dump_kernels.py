@@ -1,4 +1,4 @@
-"""Runs that TensorFlow dumped in; debug options with which tdbg's own kernel writes the same files, faster, out.
+"""Makes debug options with which tdbg's own kernel writes the dumps that TensorFlow would, faster.
 
 The kernel (``native/dump_op.c``) cannot read tensors that are no plain memory. Which those are is known once TensorFlow
 has dumped a run of the same fetches and feeds, and with it the graph; they are left to TensorFlow's DebugIdentity.

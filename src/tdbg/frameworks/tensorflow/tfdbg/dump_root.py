@@ -1,4 +1,4 @@
-"""Runs that TensorFlow dumps in; one folder per run out, whole at once, though TensorFlow always wrote to the same URL.
+"""Gives each run that TensorFlow dumps a folder of its own, whole at once, though all are written to one URL.
 
 TensorFlow builds a new executor for each new URL and keeps all of them. So each run is dumped to a spool, which gets
 the run's name when it has ended. Runs at the same time have spools of their own. The graph is written only when an

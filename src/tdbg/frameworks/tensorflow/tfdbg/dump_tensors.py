@@ -1,4 +1,4 @@
-"""A dumped Event, as a message or in its file, in; the tensor that it holds out, and whether its numbers are bad."""
+"""Reads the tensor of a dumped Event, a message or in its file, and tells whether its numbers are bad."""
 
 from __future__ import annotations
 

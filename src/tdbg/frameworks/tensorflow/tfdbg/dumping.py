@@ -1,4 +1,4 @@
-"""Runs of a wrapped Session in; one dump folder per run out, as tfdbg writes them."""
+"""Dumps the runs of a wrapped Session, one folder each, as tfdbg does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An error that TensorFlow raised in a run in; the op, its inputs, its line and what to try out, as lines."""
+"""Explains an error that TensorFlow raised in a run: the op, its inputs, its line and what to try."""
 
 from __future__ import annotations
 

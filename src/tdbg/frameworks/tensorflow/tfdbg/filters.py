@@ -1,4 +1,4 @@
-"""A dump and a filter in; the tensors that pass it out. A filter that fails is said once and passes nothing."""
+"""Finds the tensors of a dump that pass a filter. A filter that fails is said once and passes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Partition graphs by device in; nodes, edges and paths out, by the names that tfdbg's users know."""
+"""Answers questions about nodes, edges and paths of partition graphs, by the names that tfdbg's users know."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Runs of a wrapped Session in; their tensors sent to debug servers out, all of them or those of runs that pass a
-filter."""
+"""Sends the tensors of a wrapped Session's runs to debug servers: of all runs, or of those that pass a filter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A MonitoredSession or an Estimator with one of these hooks in; its training runs debugged by a wrapper out.
+"""Debugs the training runs of a MonitoredSession or an Estimator that has one of these hooks.
 
 Between the hooks and the session that they share lies TensorFlow's ``_HookedSession``. A hook of ours puts a gate
 before that session: the run that the hooks are called for goes through the wrapper, all others do not. So the wrapper

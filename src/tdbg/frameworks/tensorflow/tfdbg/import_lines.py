@@ -1,4 +1,4 @@
-"""The ops of a program in; rows of stacks, frames and sources out, for dumps that become a trace while it runs."""
+"""Writes where the ops of a program were made as rows, for dumps that become a trace while it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of a wrapped Session in; the user is asked before and after them, and sees what they computed."""
+"""Asks the user before and after each run of a wrapped Session, and shows what it computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A TensorFlow Session in; a wrapper that asks nobody what to watch, but a function of the user's, out."""
+"""Wraps a Session so that a function of the user's, not a person, says what to watch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stop at the first bad value: a program in, an InvalidArgumentError at the op that makes NaN or infinity out."""
+"""Stops the program at the op that makes NaN or infinity, with an InvalidArgumentError."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments as programs for TensorFlow 1 pass them in; the same by the names of today out."""
+"""Takes arguments by the names that programs for TensorFlow 1 use, and passes them on by those of today."""
 
 from __future__ import annotations
 

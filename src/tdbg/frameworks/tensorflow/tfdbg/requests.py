@@ -1,4 +1,4 @@
-"""What a debug wrapper and its callbacks tell each other: requests in, responses with an action out."""
+"""Defines what a debug wrapper asks its callbacks, and the actions that they answer with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run() or a callable of a Session in; the same out as something that can be carried out plainly or with options."""
+"""Carries out a run() or a callable of a Session, plainly or with options."""
 
 from __future__ import annotations
 

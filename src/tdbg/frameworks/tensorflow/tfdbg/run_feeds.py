@@ -1,4 +1,4 @@
-"""The feed_dict of a run in; its values as arrays out, by the names of the tensors that they were fed to."""
+"""Gives the values of a run's feed_dict as arrays, by the names of the tensors that they were fed to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph of a run in, as the program built it or as the runtime ran it; its nodes, by the user's names, out."""
+"""Finds the nodes of a run's graph by the user's names, as the program built it or as the runtime ran it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run of a Session in, about to begin or ended; the Scene that a debugger's commands look at out."""
+"""Shows one run of a Session, about to begin or ended, as the Scene that a debugger's commands look at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The nodes of a run and where the program made them in; its files, and lines with what each made, out."""
+"""Lists the files that made the nodes of a run, and what each line made."""
 
 from __future__ import annotations
 

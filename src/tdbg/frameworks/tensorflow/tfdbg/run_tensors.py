@@ -1,4 +1,4 @@
-"""The dumps of a run in; a list of what was seen, chosen and sorted as commands ask for it, out."""
+"""Lists what the dumps of a run hold, chosen and sorted as commands ask for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors to watch in; the gradient tensors that tf.gradients makes for them out, by name."""
+"""Finds the gradient tensors that tf.gradients makes for watched tensors, by name."""
 
 from __future__ import annotations
 

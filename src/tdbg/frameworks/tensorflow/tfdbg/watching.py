@@ -1,4 +1,4 @@
-"""A RunOptions in; the same with watches of the tensors that are to be dumped or sent out."""
+"""Adds watches to a RunOptions, for the tensors that are to be dumped or sent."""
 
 from __future__ import annotations
 
