@@ -61,7 +61,7 @@ def find_way(trace: Trace, process: int, seq: int) -> Way:
 
 
 class Ways:
-    """Of one process: what is the same for all events is looked for once."""
+    """The ways in one process; what is the same for all events is looked for once."""
 
     def __init__(self, trace: Trace, process: int) -> None:
         self._trace, self._process = trace, process
@@ -95,7 +95,7 @@ def _name(ops: Ops, case: Case) -> str:
 
 
 def _largest_inputs(case: Case) -> list[Case]:
-    """Back over the input with the largest elements each time: it says most about the size of what came of it."""
+    """Goes back over the input with the largest elements each time: it says most about the size of what came of it."""
     found, seen = [case], {case.row.seq}
     while len(found) < _LONGEST:
         made = [fact for fact in found[-1].inputs if fact.made is not None and fact.made.seq not in seen]
