@@ -7,7 +7,8 @@ from tdbg.frameworks.contract import Dialect
 from tdbg.query.causes import Cause
 from tdbg.query.trace.calls import Calls
 from tdbg.query.trace.fused import fused
-from tdbg.query.trace.program import Op, Program, function_name, short_path
+from tdbg.query.trace.op import function_name
+from tdbg.query.trace.program import Op, Program, short_path
 from tdbg.query.trace.rows import Row, Rows
 from tdbg.store.plain_files import json_object
 from tdbg.vocabulary import OUT_OF_LISTS, PIPELINES, Kind
@@ -42,7 +43,7 @@ def began_inside(rows: Rows, program: Program, process: int, row: Row, op: Op) -
     name = function.python.rsplit(".", 1)[-1] if function and function.python else call.label
     evidence = []
     if is_variable_after_call(op):
-        evidence.append(f"variable {op.name} went bad in this call")
+        evidence.append(f"{dialect_of(op.framework).word('variable')} {op.name} went bad in this call")
     if function and function.file and function.line > 0:
         evidence.append(f"{name} is defined at {short_path(function.file)}:{function.line}")
     if any(one.graph == graph and one.kind in PIPELINES for one in program.ops.values()):

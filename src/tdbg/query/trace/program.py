@@ -14,11 +14,11 @@ from tdbg.model import Frame, Phase
 from tdbg.query.flow.graph import Graph
 from tdbg.query.trace.definitions import Definitions
 from tdbg.query.trace.fused import fused_in, may_be_fused
-from tdbg.query.trace.op import Function, Op, function_name, variable_name
+from tdbg.query.trace.op import Function, Op, variable_name
 from tdbg.query.trace.source_code import SourceCode
 from tdbg.vocabulary import Kind, Role
 
-__all__ = ["Function", "Op", "Program", "function_name", "joined", "short_path", "variable_name"]
+__all__ = ["Op", "Program", "joined", "short_path"]
 
 _OF_OPS = (
     "op", "graph", "name", "type", "input_ops", "input_slots", "stack", "phase", "forward", "observed", "kind", "roles",

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tdbg.frameworks import dialect_of
 from tdbg.model import Frame, Phase
 from tdbg.query.causes import Cause, find_cause
 from tdbg.query.flow.call_sites import began_inside, is_variable_after_call
@@ -61,7 +62,9 @@ class Origin:
     def what(self) -> str:
         if self.row.is_input:
             return f"input {self.op.name}" if self.op.graph >= 0 else f"input {self.row.slot} of {self.op.label}"
-        return f"variable {self.op.name}" if is_variable_after_call(self.op) else self.op.label
+        if is_variable_after_call(self.op):
+            return f"{dialect_of(self.op.framework).word('variable')} {self.op.name}"
+        return self.op.label
 
     def as_dict(self) -> dict[str, Any]:
         row, frame, cause = self.row, self.frame, self.cause
