@@ -7,7 +7,8 @@ from tdbg.frameworks.contract import Dialect
 from tdbg.query.causes import Cause
 from tdbg.query.trace.calls import Calls
 from tdbg.query.trace.fused import fused
-from tdbg.query.trace.program import Op, Program, function_name, short_path
+from tdbg.query.trace.op import function_name
+from tdbg.query.trace.program import Op, Program, short_path
 from tdbg.query.trace.rows import Row, Rows
 from tdbg.store.plain_files import json_object
 from tdbg.vocabulary import OUT_OF_LISTS, PIPELINES, Kind
@@ -18,12 +19,13 @@ _NEXT = "record with --mode numerics to see where; if nothing is bad then, {rewr
 
 
 def is_variable_after_call(op: Op) -> bool:
-    """What a variable held when a call came back (mode edges): an eager assignment itself has no output."""
+    """Tells whether a row is what a variable held when a call came back (mode edges): an eager assignment itself has no
+    output."""
     return op.graph < 0 and op.kind == Kind.ASSIGN
 
 
 def began_inside(rows: Rows, program: Program, process: int, row: Row, op: Op) -> Cause | None:
-    """For an output of a call that was not looked inside, or a variable that it left bad; else None."""
+    """Says it of an output of a call that was not looked inside, or of a variable that it left bad; None of others."""
     if op.graph >= 0 and (op.kind == Kind.CALL or op.number in program.fused):
         return _inside_session(program, op)
     if op.graph >= 0 or row.is_input or op.kind == Kind.READ:
@@ -41,7 +43,7 @@ def began_inside(rows: Rows, program: Program, process: int, row: Row, op: Op) -
     name = function.python.rsplit(".", 1)[-1] if function and function.python else call.label
     evidence = []
     if is_variable_after_call(op):
-        evidence.append(f"variable {op.name} went bad in this call")
+        evidence.append(f"{dialect_of(op.framework).word('variable')} {op.name} went bad in this call")
     if function and function.file and function.line > 0:
         evidence.append(f"{name} is defined at {short_path(function.file)}:{function.line}")
     if any(one.graph == graph and one.kind in PIPELINES for one in program.ops.values()):
@@ -50,8 +52,8 @@ def began_inside(rows: Rows, program: Program, process: int, row: Row, op: Op) -
 
 
 def _inside_session(program: Program, op: Op) -> Cause | None:
-    """Of a call that a Session's runtime left as it is, so that its function ran apart from the graph that was watched;
-    and of what was computed from constants before the run."""
+    """Says it of a call that a Session's runtime left as it is, so that its function ran apart from the graph that was
+    watched, and of what was computed from constants before the run."""
     try:
         about = json_object(program.attributes(op.number))
     except ValueError:  # damaged
@@ -79,6 +81,6 @@ def _why_not_inside(dialect: Dialect, is_constant: bool) -> str:
 
 
 def _maker_of_box(calls: Calls, execution: int) -> int:
-    """The call that gave the first input of an eager op; -1 when it was none."""
+    """Finds the call that gave the first input of an eager op; -1 when it was none."""
     given = calls.of(execution).inputs[:1]
     return next(iter(calls.makers_of(given)), -1) if given else -1

@@ -28,7 +28,8 @@ _SUMS = (Kind.ADD_BIAS, Kind.ADD, Kind.SUBTRACT)
 
 
 def unfold(case: Case) -> Case:
-    """The case itself, where the op is what the program wrote, or nothing is known of its parts."""
+    """Gives the case of that op; the case itself, where the op is what the program wrote, or nothing is known of its
+    parts."""
     if case.op.kind == Kind.COMPOSITION:
         return _in_chain(case)
     return _in_fused(case) if case.op.number in case.program.fused else case
@@ -53,8 +54,8 @@ def _in_chain(case: Case) -> Case:
 
 
 def _in_fused(case: Case) -> Case:
-    """The innermost op (a product, a normalisation), unless its inputs are too small for it to be bad: then the sum
-    behind it."""
+    """Takes the innermost op (a product, a normalisation), unless its inputs are too small for it to be bad: then the
+    sum behind it."""
     if _fused(case).is_constant(case.op.framework):
         return case
     parts = [op for op in _parts(case) if op.kind not in _ACTIVATIONS]
@@ -71,7 +72,7 @@ def _fused(case: Case) -> Fused:
 
 
 def _parts(case: Case) -> list[Op]:
-    """The last that was computed first; none when one of them is not known."""
+    """Finds the parts, the one that was computed last first; none when one of them is not known."""
     ops = {op.name: op for op in case.program.ops.values() if op.graph == case.op.graph}
     names = [part.name for part in _fused(case).parts]
     found = [ops[name] for name in names if name in ops]
@@ -79,7 +80,7 @@ def _parts(case: Case) -> list[Op]:
 
 
 def _described(row: Row, value: np.ndarray) -> Row:
-    """An evidence row as it would be for another value."""
+    """Makes an evidence row as it would be for another value."""
     wide = value.astype(np.float64)
     return replace(
         row,

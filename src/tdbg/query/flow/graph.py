@@ -38,7 +38,7 @@ class Graph:
         return dict(found)
 
     def readers_beyond(self, number: int, passes: Callable[[Op], bool]) -> Iterator[Op]:
-        """All that read an op, and all that read those behind which the way goes on, each once."""
+        """Finds all that read an op, and on behind those which let pass; each once."""
         seen, waiting = {number}, [number]
         while waiting:
             for reader, _ in self.recipients.get(waiting.pop(), ()):
@@ -49,7 +49,7 @@ class Graph:
                     yield reader
 
     def leads_to(self, op: Op, end: Op) -> bool:
-        """Whether an op, or for an op of a gradient the one that it differentiates, is upstream of another."""
+        """Tells whether an op, or for an op of a gradient the one that it differentiates, is upstream of another."""
         start = op.forward if op.phase == Phase.BACKWARD and op.forward >= 0 else op.number
         return any(reader.number == end.number for reader in self.readers_beyond(start, lambda _: True))
 
@@ -100,7 +100,8 @@ class Graph:
         return {number: at for function in functions for at, number in enumerate(function.arguments)}
 
     def passed(self, argument: int) -> list[tuple[Op, Tensor]]:
-        """Each call, within a graph, of the function whose argument an op is, with what is passed for it there."""
+        """Finds each call, within a graph, of the function whose argument an op is, with what is passed for it
+        there."""
         at = self.argument_number.get(argument)
         if at is None:
             return []
@@ -109,27 +110,27 @@ class Graph:
         return [(call, call.inputs[place]) for call, place in places if place < len(call.inputs)]
 
     def result(self, graph: int, at: int) -> Tensor | None:
-        """What a graph gives as its result of this number."""
+        """Finds what a graph gives as its result of this number."""
         function = self._program.functions.get(graph)
         return function.results[at] if function is not None and at < len(function.results) else None
 
     def results(self, call: Op, slot: int) -> list[Tensor]:
-        """Which tensors inside the graphs that a call runs become an output of it; of conditionals one for each branch.
-        None, where a trace does not tell."""
+        """Finds the tensors inside the graphs that a call runs which become an output of it; of conditionals one for
+        each branch; none where a trace does not tell."""
         found = [self.result(graph, slot) for graph in self.callees.get(call.number, ())]
         return [result for result in found if result is not None]
 
     # ---- what only hands on
 
     def moved(self, op: Op, slot: int) -> Tensor | None:
-        """The input that an op hands on as this output, where it does no more than that."""
+        """Finds the input that an op hands on as this output, where it does no more than that."""
         at = slot if op.kind == Kind.IDENTITY else 0  # it may hand on several
         return op.inputs[at] if Role.MOVES in op.roles and at < len(op.inputs) else None
 
     # ---- variables
 
     def writers(self, graph: int, variable: Tensor) -> list[Op]:
-        """The ops of a graph that write a value to a variable, in the order in which they were made."""
+        """Finds the ops of a graph that write a value to a variable, in the order in which they were made."""
         return self._writers.get((graph, variable), [])
 
     @cached_property
@@ -141,8 +142,8 @@ class Graph:
         return found
 
     def value_before(self, read: Op) -> Tensor | None:
-        """What was assigned to the variable, or read of it, before in the same graph, so that this read needs no row of
-        its own."""
+        """Finds what was assigned to the variable, or read of it, before in the same graph, so that this read needs no
+        row of its own."""
         for op in reversed(self._users.get((read.graph, read.inputs[0]), ()) if read.inputs else ()):
             if op.number < read.number:
                 if op.kind == Kind.ASSIGN and len(op.inputs) > 1:

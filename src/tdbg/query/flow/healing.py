@@ -20,7 +20,8 @@ class Healing:
         self._rows, self._program, self._process, self._known = rows, program, process, known
 
     def healed_by(self, row: Row) -> Op | None:
-        """The op that read these bad values, which did not go on, and gave good ones; None when nobody read them."""
+        """Finds the op that read these bad values, which did not go on, and gave good ones; None when nobody read
+        them."""
         op = self._program.ops[row.op]
         if op.graph < 0:
             return self._eager.get(row.tensor) if row.nan == 0 else None
@@ -28,8 +29,8 @@ class Healing:
         return next((reader for reader in readers if (reader.number, row.execution) in self._ran), None)
 
     def is_swallowed(self, row: Row, children: Mapping[int, Sequence[Row]]) -> bool:
-        """Whether NaN, of a variable, went on until an argmax, a comparison or a ReLU behind which nothing is to be
-        seen of it. A program that asks for NaN, chooses, or takes other elements means it to be there."""
+        """Tells whether NaN, of a variable, went on until an argmax, a comparison or a ReLU behind which nothing is to
+        be seen of it. A program that asks for NaN, chooses, or takes other elements means it to be there."""
         if row.nan == 0 or self._program.ops[row.op].graph < 0:
             return False
         seen, waiting, is_hidden = {row.seq}, [row], False

@@ -69,7 +69,7 @@ class Lineage:
     # ---- parents
 
     def parents(self, row: Row) -> list[Row]:
-        """The known rows that the op of this row read."""
+        """Finds the known rows that the op of this row read."""
         op = self._program.ops[row.op]
         if op.graph >= 0 and op.kind == Kind.ARGUMENT:
             return self._of_argument(op, row)
@@ -92,7 +92,8 @@ class Lineage:
         return found
 
     def inputs(self, row: Row) -> list[tuple[int, Op, Row | None]]:
-        """(number of the input, the op whose value it is, its row if it is known)."""
+        """Finds what the op of this row read: (number of the input, the op whose value it is, its row if it is
+        known)."""
         op = self._program.ops[row.op]
         if op.graph >= 0:
             return [
@@ -113,7 +114,7 @@ class Lineage:
         return [(i, self._program.ops[made.op], made) for i, made in enumerate(found) if made is not None]
 
     def sources(self, op: Op, index: int) -> list[int]:
-        """The ops of a graph whose value an input of another is."""
+        """Finds the ops of a graph whose value an input of another is."""
         return [source.op for source in self._behind(*op.inputs[index], -1, set())]
 
     def real_maker(self, maker: Op, row: Row | None) -> tuple[Op, Row | None]:
@@ -159,8 +160,9 @@ class Lineage:
             )
 
     def _seen_by(self, source: Source, row: Row, iteration: int | None = None) -> Row | None:
-        """The row of a tensor that this row's op saw: of its own loop iteration, else the last one before it. Arguments
-        are watched beside the data flow, so their rows may come a little later than those of their readers."""
+        """Finds the row of a tensor that this row's op saw: of its own loop iteration, else the last one before it.
+        Arguments are watched beside the data flow, so their rows may come a little later than those of their
+        readers."""
         rows = self._by_place.get((source.op, source.slot, source.execution), ())
         if is_pop(self._program.ops[row.op]):
             return popped(rows, row)
@@ -176,21 +178,21 @@ class Lineage:
     # ---- variables and pipelines
 
     def _of_call(self, row: Row) -> list[Row] | None:
-        """For a value out of an Optional that a function gave back, as Keras takes out its losses: the rows inside that
-        call that look like it. None when the Optional came from an iterator."""
+        """Finds, for a value out of an Optional that a function gave back, as Keras takes out its losses, the rows
+        inside that call that look like it. None when the Optional came from an iterator."""
         boxes = self._calls.of(row.execution).inputs[:1]
         calls = [one for one in self._calls.makers_of(boxes) if self._calls.of(one).graph >= 0]
         return [one for one in self._within[calls[0]] if one.looks_like(row)] if calls else None
 
     def _of_pipeline(self, row: Row) -> list[Row]:
-        """What a dataset gives was made by its functions, which run apart, or was given to it; the first bad one."""
+        """Finds the first bad value that a dataset was given, or that its functions made, which run apart."""
         before = [made for made in self._pipeline if made.seq < row.seq]
         computed = [made for made in before if made.execution < 0]
         return (computed or before)[:1]
 
     def _written(self, read: Op, row: Row) -> list[Row]:
-        """The rows of what was last written to the variable that ``read`` reads: before it in the same graph, else by
-        the latest earlier call or eager op that was given the variable and writes it."""
+        """Finds the rows of what was last written to the variable that ``read`` reads: before it in the same graph,
+        else by the latest earlier call or eager op that was given the variable and writes it."""
         if read.graph >= 0 and read.inputs:
             written, is_whole = self._writes_in(read.graph, read.inputs[0], row.execution, read.number)
             if written or is_whole:
@@ -206,7 +208,7 @@ class Lineage:
         return []
 
     def _writes_of(self, call: Call, handle: int) -> Written:
-        """What an eager op, or a function that eager code called, wrote to a variable that it was given."""
+        """Finds what an eager op, or a function that eager code called, wrote to a variable that it was given."""
         if call.graph >= 0:
             function = self._program.functions.get(call.graph)
             at = call.inputs.index(handle)
@@ -233,7 +235,7 @@ class Lineage:
         return Written([], False)
 
     def _handle(self, read: Op, execution: int) -> int | None:
-        """The number of the eager tensor that stands for a variable, as the call that reads it was given it."""
+        """Finds the number of the eager tensor that stands for a variable, as the call that reads it was given it."""
         call = self._calls.of(execution)
         if read.graph < 0:
             return call.inputs[0] if call.inputs else None
@@ -253,12 +255,12 @@ class Lineage:
     # ---- across calls
 
     def is_outermost(self, row: Row) -> bool:
-        """Whether a row is of eager code, or of the very graph that eager code called."""
+        """Tells whether a row is of eager code, or of the very graph that eager code called."""
         graph = self._program.ops[row.op].graph
         return graph < 0 or graph == self._calls.of(row.execution).graph
 
     def _of_argument(self, op: Op, row: Row) -> list[Row]:
-        """What was passed for a function's argument, by the eager call or by a call in another graph."""
+        """Finds what was passed for a function's argument, by the eager call or by a call in another graph."""
         at = self._graph.argument_number.get(op.number)
         if at is None:
             return []
@@ -281,11 +283,11 @@ class Lineage:
         return rows
 
     def _of_tensor(self, tensor: int) -> Row | None:
-        """The row of an eager tensor, else that inside the call which gave it."""
+        """Finds the row of an eager tensor, else that inside the call which gave it."""
         return self._by_tensor.get(tensor) or self._of_result(tensor)
 
     def _of_result(self, tensor: int) -> Row | None:
-        """A tensor that a function call gave back: the row inside that call that became it."""
+        """Finds, for a tensor that a function call gave back, the row inside that call that became it."""
         if tensor not in self._results:
             self._results[tensor] = self._find_result(tensor)
         return self._results[tensor]
@@ -303,7 +305,7 @@ class Lineage:
         return None
 
     def _inside(self, execution: int, graph: int, at: int) -> Row | None:
-        """The row inside a call that became its result number ``at``."""
+        """Finds the row inside a call that became its result number ``at``."""
         result = self._graph.result(graph, at)
         for source in self._behind(*result, execution, set()) if result is not None else ():
             rows = self._by_place.get((source.op, source.slot, source.execution))

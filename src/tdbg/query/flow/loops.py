@@ -25,7 +25,7 @@ class Way(IntEnum):
 
 
 def follow(way: Way, op: Op, maker: Op | None) -> Way:
-    """One step further back: through ``op`` to ``maker``, one of those that it reads."""
+    """Goes one step further back: through ``op`` to ``maker``, one of those that it reads."""
     if op.kind == Kind.MERGE and way == Way.SAME and maker is not None and maker.kind == Kind.LOOP_ENTER:
         return Way.FIRST
     if op.kind == Kind.LOOP_NEXT:
@@ -36,12 +36,12 @@ def follow(way: Way, op: Op, maker: Op | None) -> Way:
 
 
 def carried(op: Op) -> tuple[tuple[int, int], ...]:
-    """The inputs whose value an op can hand on: of a Switch not the one that says where to."""
+    """Gives the inputs whose value an op can hand on: of a switch not the one that says where to."""
     return tuple(one for _, one in data_inputs(op.kind, op.inputs))
 
 
 def seen(rows: Sequence[Row], way: Way, row: Row) -> Row | None:
-    """Of the rows of one tensor the one that the reader's row saw, by a way that leads through a loop."""
+    """Finds, of the rows of one tensor, the one that the reader's row saw by a way that leads through a loop."""
     if way == Way.BEFORE:
         return next((one for one in reversed(rows) if one.iteration == row.iteration - 1), None)
     if way == Way.FIRST and row.iteration > 0:
@@ -55,5 +55,5 @@ def is_pop(op: Op) -> bool:
 
 
 def popped(rows: Sequence[Row], row: Row) -> Row | None:
-    """What was put on a stack is what is taken off it."""
+    """Finds what was put on a stack: it is what is taken off it."""
     return next((one for one in reversed(rows) if one.looks_like(row)), None)

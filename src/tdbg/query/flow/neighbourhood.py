@@ -13,7 +13,8 @@ _MOST = 120  # ops that are told
 
 
 def neighbourhood(read: SceneCache, healths: Healths, number: int, depth: int = 1) -> dict[str, Any]:
-    """``nodes`` and ``edges`` reach ``depth`` ops back and on; ``inputs`` and ``outputs`` are by slot."""
+    """Describes them. ``nodes`` and ``edges`` reach ``depth`` ops back and on; ``inputs`` and ``outputs`` are by
+    slot."""
     op = read.program.ops.get(number)
     if op is None:
         raise TdbgError(f"there is no op {number} in this trace")
@@ -46,7 +47,7 @@ def neighbourhood(read: SceneCache, healths: Healths, number: int, depth: int = 
 
 
 def _outputs(read: SceneCache, healths: Healths, op: Op) -> list[dict[str, Any]]:
-    """Each with the ops that take it; also those that nobody takes, as far as rows tell of them."""
+    """Describes each output with the ops that take it; also those that nobody takes, as far as rows tell of them."""
     ops = read.program.ops
     taken = [(ops[reader], slot) for reader, slot in read.neighbours.recipients(op) if reader in ops]
     last = max((slot for _, slot in taken), default=0)
@@ -62,7 +63,7 @@ def _outputs(read: SceneCache, healths: Healths, op: Op) -> list[dict[str, Any]]
 
 
 def _near(read: SceneCache, op: Op, depth: int) -> tuple[dict[int, None], int]:
-    """The ops around one, the nearest first, and how many were left out."""
+    """Finds the ops around one, the nearest first, and counts those that were left out."""
     ops = read.program.ops
     found: dict[int, None] = {op.number: None}
     left_out = 0

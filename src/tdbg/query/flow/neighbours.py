@@ -8,27 +8,27 @@ from tdbg.query.trace.program import Program
 
 
 class Neighbours:
-    """Of the ops of one process."""
+    """The edges of the ops of one process."""
 
     def __init__(self, program: Program, eager: EagerEdges) -> None:
         self._graph, self._eager = program.graph, eager
 
     def inputs(self, op: Op) -> list[Made]:
-        """What an op is given, in order, as far as that is known."""
+        """Finds what an op is given, in order, as far as that is known."""
         if op.graph < 0:
             return self._eager.inputs(op.number)
         return [Made(number, slot, False) for number, slot in op.inputs if number != op.number]
 
     def recipients(self, op: Op) -> list[tuple[int, int]]:
-        """(op that is given an output, number of that output)."""
+        """Finds which ops are given its outputs: (op, number of the output)."""
         if op.graph < 0:
             return self._eager.recipients(op.number)
         return [(reader.number, slot) for reader, slot in self._graph.recipients.get(op.number, ())]
 
     def before(self, op: Op) -> list[int]:
-        """The ops that must have run before, though nothing of them is taken."""
+        """Finds the ops that must have run before, though nothing of them is taken."""
         return self._graph.runs_before.get(op.number, [])
 
     def after(self, op: Op) -> list[int]:
-        """The ops that must wait for this one, and take nothing of it."""
+        """Finds the ops that must wait for this one, and take nothing of it."""
         return self._graph.runs_after.get(op.number, [])

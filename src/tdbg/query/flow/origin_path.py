@@ -61,7 +61,7 @@ def find_way(trace: Trace, process: int, seq: int) -> Way:
 
 
 class Ways:
-    """Of one process: what is the same for all events is looked for once."""
+    """The ways in one process; what is the same for all events is looked for once."""
 
     def __init__(self, trace: Trace, process: int) -> None:
         self._trace, self._process = trace, process
@@ -95,7 +95,7 @@ def _name(ops: Ops, case: Case) -> str:
 
 
 def _largest_inputs(case: Case) -> list[Case]:
-    """Back over the input with the largest elements each time: it says most about the size of what came of it."""
+    """Goes back over the input with the largest elements each time: it says most about the size of what came of it."""
     found, seen = [case], {case.row.seq}
     while len(found) < _LONGEST:
         made = [fact for fact in found[-1].inputs if fact.made is not None and fact.made.seq not in seen]
@@ -119,7 +119,7 @@ def _end_of_bad(case: Case) -> str:
     if case.row.is_input:
         return "it came into the program like this"
     if case.op.kind == Kind.READ:
-        return f"the variable {case.program.variable_of(case.op)} already held it; what wrote it was not recorded"
+        return f"{_variable(case)} already held it; what wrote it was not recorded"
     facts = case.inputs
     if facts and not any(fact.row.is_bad for fact in facts):
         return "it began here: the inputs of this op are finite"
@@ -128,9 +128,13 @@ def _end_of_bad(case: Case) -> str:
 
 def _end_of_good(case: Case) -> str:
     if case.op.kind == Kind.READ:
-        return f"the variable {case.program.variable_of(case.op)}"
+        return _variable(case)
     if case.op.kind == Kind.CONSTANT:
         return "a constant of the program"
     if case.row.is_input or case.op.kind == Kind.ARGUMENT:
         return "came into the program"
     return "its inputs:" if case.inputs else "nothing before it was recorded"
+
+
+def _variable(case: Case) -> str:
+    return f"the {case.dialect.word('variable')} {case.program.variable_of(case.op)}"

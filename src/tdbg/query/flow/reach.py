@@ -54,7 +54,7 @@ NOWHERE = Reach(1, False, 0, 0, 0, 0, 0, False, 0, ())
 
 
 def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach:
-    """Counts over everything bad from the origin on, in its step and later."""
+    """Counts everything bad from the origin on, in its step and later."""
     per_op = rows.bad_ops(process, origin.seq)
     variables: dict[str, int] = {}
     types: set[str] = set()
@@ -102,7 +102,7 @@ def find_reach(rows: Rows, program: Program, process: int, origin: Row) -> Reach
 
 
 def _order(firsts: dict[str, tuple[int, int]]) -> tuple[str, ...]:
-    """A step's loss comes before its gradients, though a graph may compute both at the same time."""
+    """Puts a step's loss before its gradients, though a graph may compute both at the same time."""
     loss, gradients = firsts.get("loss"), firsts.get("gradients")
     if loss and gradients and loss[0] == gradients[0]:
         firsts = firsts | {"loss": min(loss, gradients)}
@@ -110,8 +110,8 @@ def _order(firsts: dict[str, tuple[int, int]]) -> tuple[str, ...]:
 
 
 def _trained(program: Program) -> set[str]:
-    """Variables whose reads are differentiated: an op that takes such a read has an op of a gradient. In eager code ops
-    do not tell what they read, so there a read of the forward pass counts."""
+    """Finds the variables whose reads are differentiated: an op that takes such a read has an op of a gradient. In
+    eager code ops do not tell what they read, so there a read of the forward pass counts."""
     differentiated = {op.forward for op in program.ops.values() if op.phase == Phase.BACKWARD and op.forward >= 0}
     is_eager = any(program.ops[number].graph < 0 for number in differentiated if number in program.ops)
     found = set()
@@ -124,7 +124,7 @@ def _trained(program: Program) -> set[str]:
 
 
 def _is_taken_by(program: Program, number: int, wanted: set[int]) -> bool:
-    """Whether one of these ops takes the output of an op, through ops that only move it or change its type."""
+    """Tells whether one of these ops takes the output of an op, through ops that only move it or change its type."""
     readers = program.graph.readers_beyond(number, lambda one: not one.observed or one.kind == Kind.CAST)
     return any(reader.number in wanted for reader in readers)
 
@@ -134,8 +134,8 @@ def _is_read(program: Program, number: int) -> bool:
 
 
 def _variable(program: Program, number: int) -> str:
-    """One name for all reads of a variable in one graph, or at one place of eager code; for a Session's variable, which
-    all its graphs name alike, in all of them."""
+    """Gives one name to all reads of a variable in one graph, or at one place of eager code; for a Session's variable,
+    which all its graphs name alike, in all of them."""
     op = program.ops[number]
     holder = program.ops.get(op.inputs[0][0]) if op.inputs else None
     if op.graph >= 0 and holder is not None and (holder.kind == Kind.VARIABLE or holder.number == number):

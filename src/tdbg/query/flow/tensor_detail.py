@@ -17,7 +17,7 @@ _MOST = 64
 
 
 def find_row(read: SceneCache, seq: int) -> Row:
-    """TdbgError when there is no such event."""
+    """Reads the row of an event; TdbgError when there is none."""
     found = positions_of(read.pages, np.array([seq], np.int64))
     row = read.pages.rows(found[:1].astype(np.int64)).to_pylist()[0] if len(found) else {}
     if row.get("op") not in read.program.ops:
@@ -26,7 +26,7 @@ def find_row(read: SceneCache, seq: int) -> Row:
 
 
 def inputs_and_consumers(read: SceneCache, row: Row) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """``seq`` of an input is the event in which it was made; its numbers are as the op saw it."""
+    """Describes both. ``seq`` of an input is the event in which it was made; its numbers are as the op saw it."""
     case = Case(read.trace, read.rows, read.program, read.process, row)
     inputs = [
         {

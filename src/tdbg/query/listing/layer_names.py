@@ -11,7 +11,7 @@ from functools import cached_property
 
 from tdbg.frameworks import dialect_of, ops_of
 from tdbg.model import Phase
-from tdbg.query.trace.program import Op, Program, function_name, short_path
+from tdbg.query.trace.program import Op, Program, short_path
 from tdbg.vocabulary import Kind
 
 _NUMBER = re.compile(r"_\d+$")
@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"_\d+$")
 def place_name(program: Program, op: Op) -> str:
     """Names an op by its line, ``train.py:12``, or by its type where no line of the user's is known."""
     frame = program.user_frame(op)
-    return f"{short_path(frame.file)}:{frame.line}" if frame else function_name(op.type)
+    return f"{short_path(frame.file)}:{frame.line}" if frame else op.label
 
 
 class LayerNames:

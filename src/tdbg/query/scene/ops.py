@@ -23,7 +23,7 @@ from tdbg.frameworks import dialect_of, ops_of
 from tdbg.nearest import did_you_mean
 from tdbg.plain_text import all_plain
 from tdbg.query.trace.fused import Part, fused
-from tdbg.query.trace.program import function_name
+from tdbg.query.trace.op import function_name
 from tdbg.query.trace.trace import Trace
 from tdbg.store.plain_files import json_object
 
@@ -50,10 +50,10 @@ class Ops:
         self.stacks = rows["stack"].to_numpy()
         self.phases = rows["phase"].to_numpy()
         self.names: list[str] = rows["name"].to_pylist()
-        self.types: list[str] = [function_name(one) for one in rows["type"].to_pylist()]
         self.devices: list[str] = rows["device"].to_pylist()
         self.attributes: list[str] = rows["attributes"].to_pylist()
         self.frameworks: list[str] = rows["framework"].to_pylist()
+        self.types: list[str] = list(map(function_name, rows["type"].to_pylist(), self.frameworks))
         self.at: dict[int, int] = {int(number): place for place, number in enumerate(self.numbers)}
         graphs = trace.table("graphs", ["graph", "function"], process)
         self.functions: dict[int, str] = dict(

@@ -19,7 +19,7 @@ class Call(NamedTuple):
 
 
 class Calls:
-    """Of one process."""
+    """The eager calls of one process."""
 
     def __init__(self, rows: Rows, process: int) -> None:
         self._rows, self._process = rows, process
@@ -27,7 +27,7 @@ class Calls:
         self._takers: dict[int, list[Call]] = {}
 
     def of(self, execution: int) -> Call:
-        """What is known of an execution; of the last few thousand it is remembered."""
+        """Tells what is known of an execution; of the last few thousand it is remembered."""
         if execution not in self._known:
             found = self._calls("execution = ?", [execution])
             if len(self._known) >= _MOST_KNOWN:
@@ -36,7 +36,7 @@ class Calls:
         return self._known[execution]
 
     def given_to(self, executions: Iterable[int]) -> list[int]:
-        """The tensors that any of them was given, each once."""
+        """Collects the tensors that any of these executions was given, each once."""
         found = self._rows.query(
             f"SELECT DISTINCT unnest(inputs) FROM executions WHERE process = {self._process} AND execution IN "
             f"({_listed(executions)})"
@@ -44,7 +44,7 @@ class Calls:
         return [tensor for (tensor,) in found]
 
     def makers_of(self, tensors: Sequence[int]) -> list[int]:
-        """The executions that gave any of them."""
+        """Finds the executions that gave any of these tensors."""
         found = self._rows.query(
             f"SELECT execution FROM ends WHERE process = {self._process} AND list_has_any(outputs, ?::BIGINT[])",
             [list(tensors)],
@@ -52,7 +52,7 @@ class Calls:
         return [execution for (execution,) in found]
 
     def made(self, tensor: int) -> list[tuple[Call, int]]:
-        """The calls that gave a tensor, and as which of their results."""
+        """Finds the calls that gave a tensor, and as which of their results."""
         found = self._rows.query(
             f"SELECT execution, list_position(outputs, ?) - 1 FROM ends WHERE process = {self._process} AND "
             "list_contains(outputs, ?)",
@@ -61,13 +61,13 @@ class Calls:
         return [(self.of(execution), at) for execution, at in found]
 
     def takers_of(self, tensor: int) -> list[Call]:
-        """All that were given a tensor, in the order in which they began."""
+        """Finds the calls that were given a tensor, in the order in which they began."""
         if tensor not in self._takers:
             self._takers[tensor] = self._calls("list_contains(inputs, ?) ORDER BY execution", [tensor])
         return self._takers[tensor]
 
     def taken_by_ops(self, tensors: Sequence[int]) -> list[tuple[int, int]]:
-        """(tensor, op that was given it)."""
+        """Finds which ops were given any of these tensors: (tensor, op)."""
         return self._rows.query(
             f"SELECT tensor, op FROM (SELECT unnest(inputs) AS tensor, op FROM executions WHERE process = "
             f"{self._process} AND list_has_any(inputs, ?::BIGINT[])) WHERE list_contains(?::BIGINT[], tensor)",

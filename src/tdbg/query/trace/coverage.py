@@ -13,7 +13,7 @@ from tdbg.store.process import ProcessInfo
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What was looked at. ``blind``: why nothing can be said of bad values, when that is so."""
+    """What a trace holds. ``blind``: why nothing can be said of bad values, when that is so."""
 
     tensors: int
     steps: int
@@ -50,12 +50,12 @@ def find_coverage(trace: Trace, rows: Rows) -> Coverage:
 
 
 def is_filtered(process: ProcessInfo) -> bool:
-    """Whether only some ops were recorded."""
+    """Tells whether only some ops were recorded."""
     return any((process.info.get("filters") or {}).values())
 
 
 def unseen_before(rows: Rows, process: ProcessInfo, step: int) -> str:
-    """Where bad values of a step may have begun without having been recorded; "" when they cannot."""
+    """Says where bad values of a step may have begun without having been recorded; "" when they cannot."""
     first, _, every = process.info.get("steps") or [0, None, 1]
     if _is_cut_off(rows, process, step):
         return f"bad values were already there at step {step}, where the ring begins; earlier steps were overwritten"
@@ -68,7 +68,7 @@ def unseen_before(rows: Rows, process: ProcessInfo, step: int) -> str:
 
 
 def _is_cut_off(rows: Rows, process: ProcessInfo, step: int) -> bool:
-    """Whether a ring was full and its first step is this one."""
+    """Tells whether a ring was full and its first step is this one."""
     size = process.info.get("ring")
     if not size:
         return False

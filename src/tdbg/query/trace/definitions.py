@@ -19,7 +19,7 @@ _REPEATABLE = (
 
 
 def definitions(tree: ast.Module, line: int, repeatable: Collection[str]) -> Definitions:
-    """``repeatable``: functions of a framework that give the same each time they are called."""
+    """Finds them for a line of a file. ``repeatable``: functions that give the same each time they are called."""
     scope = _scope_at(tree, line)
     found = _defined(scope, repeatable, line)
     if scope is not tree:  # constants of the module, such as an epsilon
@@ -53,7 +53,7 @@ def _defined(scope: ast.AST, repeatable: Collection[str], before: int | None = N
 
 
 def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """``a = x`` and ``a, b = x, y``."""
+    """Takes apart ``a = x`` and ``a, b = x, y``."""
     if isinstance(target, ast.Name):
         yield target.id, value
     elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
@@ -73,7 +73,7 @@ def _is_repeatable(value: ast.expr, functions: Collection[str]) -> bool:
 
 
 def _inside(scope: ast.AST) -> Iterator[ast.AST]:
-    """All nodes of a scope, without those of the functions and classes within it."""
+    """Walks through a scope, but not through the functions and classes within it."""
     for node in ast.iter_child_nodes(scope):
         yield node
         if not isinstance(node, _SCOPES):
@@ -81,7 +81,7 @@ def _inside(scope: ast.AST) -> Iterator[ast.AST]:
 
 
 def _bound(scope: ast.AST) -> dict[str, list[int]]:
-    """The lines on which a scope binds each name."""
+    """Finds the lines on which a scope binds each name."""
     found: dict[str, list[int]] = defaultdict(list)
     for node in _inside(scope):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):

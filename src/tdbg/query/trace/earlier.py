@@ -11,7 +11,7 @@ _FRAMEWORK = "tensorflow"
 
 
 def with_kinds(rows: pa.Table) -> pa.Table:
-    """Rows of ``ops``; those that have a kind stay as they are."""
+    """Fills in the three columns in rows of ``ops``; those that have a kind stay as they are."""
     if "" not in set(rows["kind"].to_pylist()):
         return rows
     ops = ops_of(_FRAMEWORK)

@@ -10,7 +10,7 @@ from tdbg.store.row_pages import Pages
 
 
 def evidence_of(pages: Pages) -> np.ndarray:
-    """Positions of inputs that were kept beside a bad output; they are no tensors of their own."""
+    """Finds the positions of inputs that were kept beside a bad output; they are no tensors of their own."""
     found = [np.empty(0, np.int64)]
     for number, page in enumerate(pages.pages):
         if page.flags >= int(Flag.EVIDENCE):
@@ -20,6 +20,6 @@ def evidence_of(pages: Pages) -> np.ndarray:
 
 
 def count_tensors(trace: Trace) -> int:
-    """Of all processes. It reads flags only where there may be evidence."""
+    """Counts those of all processes. It reads flags only where there may be evidence."""
     evidence = sum(len(evidence_of(trace.pages(process.index))) for process in trace.processes)
     return trace.row_count("tensors") - evidence

@@ -20,7 +20,7 @@ class Which(NamedTuple):
 
 
 class Executions:
-    """Until the trace has grown. Of ten million executions their events are kept, 8 bytes each."""
+    """A list that holds until the trace has grown. Of ten million executions it keeps their events, 8 bytes each."""
 
     def __init__(self, read: SceneCache, harmless: frozenset[int] = frozenset(), harm_begins: int = -1) -> None:
         """``harmless``: ops whose bad values did no harm; nor did any before the event ``harm_begins``."""
@@ -42,7 +42,7 @@ class Executions:
         return {runs[one.number].execution: one.title for one in moments.all() if one.number in runs} if runs else {}
 
     def page(self, which: Which, first: int, count: int) -> tuple[int, list[dict[str, Any]]]:
-        """How many there are, and some of them in the order of events."""
+        """Tells how many there are, and describes some of them in the order of events."""
         seqs = self._seqs(which)
         wanted = seqs[first : first + count]
         if not len(wanted):
@@ -55,7 +55,7 @@ class Executions:
         return len(seqs), [self.record(*row) for row in rows if row[1] in chosen]
 
     def place_of(self, which: Which, execution: int) -> int | None:
-        """Where an execution stands among those that are meant."""
+        """Tells where an execution stands among those that are meant."""
         seqs = self._seqs(which)
         found = self._rows.query(
             f"SELECT seq FROM executions WHERE process = {self._process} AND execution = ?", [execution]
@@ -66,7 +66,8 @@ class Executions:
         return place if place < len(seqs) and seqs[place] == found[0][0] else None
 
     def find(self, execution: int) -> tuple[dict[str, Any], list[int], list[int], int | None]:
-        """Its record, the numbers of the eager tensors that went in and that came out, and when it ended (ns)."""
+        """Describes one, with the numbers of the eager tensors that went in and that came out, and when it ended
+        (ns)."""
         rows = self._rows.query(
             "SELECT execution, seq, time, step, op, graph, inputs FROM executions "
             f"WHERE process = {self._process} AND execution = ?",

@@ -16,7 +16,8 @@ _SILENCE = 600  # seconds after which a program of another machine is taken to h
 
 
 def overview(trace: Trace, read: SceneCache) -> dict[str, Any]:
-    """``read`` is the process whose moments are counted. Of rows only flags are read, where there may be evidence."""
+    """Describes a trace. ``read`` is the process whose moments are counted. Of rows only flags are read, where there
+    may be evidence."""
     steps = trace.rollup("steps")
     numbers = list(read.moments.numbers())
     first = trace.processes[read.process]
@@ -44,7 +45,7 @@ def overview(trace: Trace, read: SceneCache) -> dict[str, Any]:
 
 
 def _runs(read: SceneCache) -> list[dict[str, int]]:
-    """Which execution is which run of a Session: stretches in which both count on, of which there are few."""
+    """Tells which execution is which run of a Session, in stretches in which both count on, of which there are few."""
     found: list[dict[str, int]] = []
     for run in read.moments.runs.values():
         last = found[-1] if found else None
@@ -56,7 +57,7 @@ def _runs(read: SceneCache) -> list[dict[str, int]]:
 
 
 def is_live(trace: Trace) -> bool:
-    """Whether a program may still write to it. Of one on another machine only its files can tell."""
+    """Tells whether a program may still write to it. Of one on another machine only its files can tell."""
     return any(
         process.state == "running" or (process.state == "unknown" and _is_fresh(process.folder))
         for process in trace.processes
@@ -72,7 +73,7 @@ def _is_fresh(folder: Path) -> bool:
 
 
 def notes(trace: Trace) -> list[dict[str, Any]]:
-    """What was left out while recording; those of one kind and text as one."""
+    """Tells what was left out while recording; notes of one kind and text are told as one."""
     together: dict[tuple[str, str], int] = {}
     for row in trace.table("notes", ["kind", "text", "count"]).to_pylist():
         key = (row["kind"], row["text"])

@@ -14,11 +14,11 @@ from tdbg.model import Frame, Phase
 from tdbg.query.flow.graph import Graph
 from tdbg.query.trace.definitions import Definitions
 from tdbg.query.trace.fused import fused_in, may_be_fused
-from tdbg.query.trace.op import Function, Op, function_name, variable_name
+from tdbg.query.trace.op import Function, Op, variable_name
 from tdbg.query.trace.source_code import SourceCode
 from tdbg.vocabulary import Kind, Role
 
-__all__ = ["Function", "Op", "Program", "function_name", "joined", "short_path", "variable_name"]
+__all__ = ["Op", "Program", "joined", "short_path"]
 
 _OF_OPS = (
     "op", "graph", "name", "type", "input_ops", "input_slots", "stack", "phase", "forward", "observed", "kind", "roles",
@@ -44,7 +44,7 @@ class Program(SourceCode):
 
     @cached_property
     def graph(self) -> Graph:
-        """Who feeds whom."""
+        """Who feeds whom among the ops of graphs."""
         return Graph(self)
 
     # ---- ops
@@ -84,7 +84,7 @@ class Program(SourceCode):
         return found
 
     def attributes(self, number: int) -> str:
-        """What the program said of an op beside its inputs, as JSON."""
+        """Gives what the program said of an op beside its inputs, as JSON."""
         at = self._place.get(number)
         return self._ops["attributes"][at].as_py() if at is not None else "{}"
 
@@ -144,7 +144,7 @@ class Program(SourceCode):
     # ---- lines
 
     def user_frame(self, op: Op) -> Frame | None:
-        """The user's line behind an op; for a backward op, the line of the forward op that it differentiates."""
+        """Finds the user's line behind an op; for a backward op, the line of the forward op that it differentiates."""
         if op.forward in self.ops and op.phase == Phase.BACKWARD:
             frame = self.user_frame(self.ops[op.forward])
             if frame is not None:
@@ -152,7 +152,7 @@ class Program(SourceCode):
         return next((frame for frame in self.stack(op.stack) if frame.is_user), None)
 
     def definitions(self, frame: Frame) -> Definitions:
-        """The names that stand for one expression each in the statement around a line."""
+        """Finds the names that stand for one expression each in the statement around a line."""
         return self.definitions_at(frame, frozenset().union(*(dialect.repeatable for dialect in self.dialects)))
 
     @cached_property
@@ -161,18 +161,18 @@ class Program(SourceCode):
         return any(dialect.signs.loss_scaler.search(frame.file) for dialect in self.dialects for frame in self.frames())
 
     def input_name(self, op: Op, at: int) -> str:
-        """The name of the op, or of the variable, that an input comes from; "" when there is none."""
+        """Gives the name of the op, or of the variable, that an input comes from; "" when there is none."""
         maker = self.ops.get(op.inputs[at][0]) if at < len(op.inputs) else None
         return variable_name(maker.name, maker.framework) if maker is not None else ""
 
     def variable_of(self, op: Op) -> str:
-        """The name of the variable that an op reads or writes, as well as the graph tells it."""
+        """Gives the name of the variable that an op reads or writes, as well as the graph tells it."""
         holder = self.ops.get(op.inputs[0][0]) if op.inputs else None
         return variable_name(holder.name, holder.framework) if holder is not None else op.name
 
 
 def short_path(file: str) -> str:
-    """Relative to the current folder when it lies below it, else the bare name."""
+    """Gives a path relative to the current folder when it lies below that, else the bare name."""
     if not file or file.startswith("<"):
         return file
     relative = os.path.relpath(file)

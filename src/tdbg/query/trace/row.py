@@ -29,7 +29,7 @@ class Row(Numbers[int | None, float | None]):
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
-        """From a row with all columns."""
+        """Takes what it needs of a row with all columns."""
         return cls(**{name: record[name] for name in ROW_COLUMNS})
 
     @property
@@ -45,11 +45,11 @@ class Row(Numbers[int | None, float | None]):
         return DType(self.dtype).label
 
     def looks_like(self, other: Row) -> bool:
-        """Whether all that is known of two tensors is the same."""
+        """Tells whether all that is known of two tensors is the same."""
         return all(getattr(self, name) == getattr(other, name) or _are_nan(self, other, name) for name in _CONTENT)
 
     def bad_text(self) -> str:
-        """``-inf ×3 of 128``"""
+        """Says how many elements are bad: ``-inf ×3 of 128``."""
         if self.nan is None:
             return f"NaN or infinity among {self.elements:,}" if self.elements >= 0 else "NaN or infinity"
         return f"{bad_text(self.nan, self.neg_inf, self.pos_inf)} of {self.elements:,}"

@@ -36,7 +36,7 @@ class Rows:
         self._calls: dict[int, Calls] = {}
 
     def calls(self, process: int) -> Calls:
-        """What its eager ops and calls were given and gave."""
+        """Gives what tells of a process's eager ops and calls what they were given and gave."""
         return self._calls.setdefault(process, Calls(self, process))
 
     @cached_property
@@ -54,7 +54,7 @@ class Rows:
         return found
 
     def is_bad(self, process: int) -> str:
-        """SQL for: an output that holds a NaN or an infinity. The least event lets the engine pass over the rows
+        """Gives SQL for: an output that holds a NaN or an infinity. The least event lets the engine pass over the rows
         before it, which in a long run are most."""
         return f"process = {process} AND seq >= {self.first_bad.get(process, 1 << 62)} AND {BAD_OUTPUT_SQL}"
 
@@ -66,8 +66,8 @@ class Rows:
         return [Row(*values) for values in self.query(sql, parameters)]
 
     def select_any(self, process: int, alternatives: Sequence[str], also: str = "true", most: int = -1) -> list[Row]:
-        """Rows for which one of several conditions holds, in the order of events. Each is asked on its own: the engine
-        skips row groups by statistics for one condition, but not for several with OR."""
+        """Reads rows for which one of several conditions holds, in the order of events. Each is asked on its own: the
+        engine skips row groups by statistics for one condition, but not for several with OR."""
         tail = "ORDER BY seq" + (f" LIMIT {most}" if most >= 0 else "")
         found = {
             row.seq: row for one in alternatives for row in self.select(process, f"({one}) AND {also}", None, tail)
@@ -75,7 +75,8 @@ class Rows:
         return [found[seq] for seq in sorted(found)][: most if most >= 0 else None]
 
     def of_execution(self, process: int, execution: int) -> dict[tuple[int, int], list[Row]]:
-        """The outputs of one execution by (op, slot), in the order of events; the last few asked for are remembered."""
+        """Reads the outputs of one execution by (op, slot), in the order of events; the last few asked for are
+        remembered."""
         key = (process, execution)
         if key not in self._executions:
             found: dict[tuple[int, int], list[Row]] = defaultdict(list)
@@ -90,11 +91,11 @@ class Rows:
     # ---- what is asked of all rows
 
     def count(self) -> int:
-        """How many tensors were seen, in all processes."""
+        """Counts the tensors that were seen, in all processes."""
         return int(self.query(f"SELECT count(*) FROM tensors WHERE {SEEN}")[0][0])
 
     def count_before(self, process: int, op: int, row: Row) -> int:
-        """How often the output, or input, that a row is of was seen of an op before that row."""
+        """Counts how often an op gave, or was given, the tensor of a row before that row."""
         found = self.query(
             f"SELECT count(*) FROM tensors WHERE process = {process} AND op = ? AND slot = ? AND seq < ? "
             f"AND flags & {int(Flag.EVIDENCE | Flag.INPUT)} = {row.flags & int(Flag.INPUT)}",
@@ -103,7 +104,7 @@ class Rows:
         return int(found[0][0])
 
     def first_bad_seqs(self, process: int) -> set[int]:
-        """Of each output that was ever bad, the first event in which it was, and the first with a NaN."""
+        """Finds, for each output that was ever bad, the first event in which it was, and the first with a NaN."""
         found = self.query(
             "SELECT min(seq), min(seq) FILTER (nan > 0 OR nan IS NULL) FROM tensors "
             f"WHERE {self.is_bad(process)} GROUP BY op, slot"
@@ -111,14 +112,15 @@ class Rows:
         return {seq for pair in found for seq in pair if seq is not None}
 
     def bad_ops(self, process: int, since: int) -> list[tuple[int, int, int, int]]:
-        """(op, first step, fewest elements, first event) of each op that gave bad values from an event on."""
+        """Finds the ops that gave bad values from an event on: (op, first step, fewest elements, first event)."""
         return self.query(
             f"SELECT op, min(step), min(elements), min(seq) FROM tensors WHERE seq >= {since} "
             f"AND {self.is_bad(process)} GROUP BY op"
         )
 
     def bad_executions(self, process: int, harmless: Collection[int], harm_begins: int) -> list[tuple[int, int, int]]:
-        """(execution, tensors with bad values, and those among them that are of harmless ops, or before harm began)."""
+        """Counts by execution the tensors with bad values, and those among them that are of harmless ops, or before
+        harm began."""
         return self.query(
             "SELECT execution, count(*), count(*) FILTER (op IN (SELECT unnest(?::INTEGER[])) "
             f"OR seq < {harm_begins}) FROM tensors WHERE {self.is_bad(process)} GROUP BY 1",
@@ -126,7 +128,7 @@ class Rows:
         )
 
     def ran(self, process: int, ops: Collection[int], executions: Collection[int]) -> set[tuple[int, int]]:
-        """(op, execution) of those ops that gave something in those executions."""
+        """Tells which of these ops gave something in which of these executions: (op, execution)."""
         if not ops:
             return set()
         found = self.query(
@@ -136,7 +138,7 @@ class Rows:
         return {(op, execution) for op, execution in found}
 
     def seen_before(self, process: int, events: Mapping[int, int]) -> set[int]:
-        """The ops that gave something before an event; ``events``: which, of each op."""
+        """Finds the ops that gave something before an event; ``events``: before which, by op."""
         pairs = ", ".join(f"({op}, {seq})" for op, seq in events.items())
         if not pairs:
             return set()
@@ -147,7 +149,7 @@ class Rows:
         return {op for (op,) in found}
 
     def largest(self, process: int, ops: Sequence[int], before: int) -> float:
-        """The largest magnitude that any of these ops gave before an event; 0.0 where none was recorded."""
+        """Finds the largest magnitude that any of these ops gave before an event; 0.0 where none was recorded."""
         found = self.query(
             "SELECT max(greatest(abs(min), abs(max))) FROM tensors WHERE "
             f"process = {process} AND seq < {before} AND isfinite(min) AND op IN (SELECT unnest(?))",
@@ -158,17 +160,17 @@ class Rows:
     # ---- columns
 
     def numbers(self, sql: str, parameters: list[Any] | None = None) -> np.ndarray:
-        """The one column that a query gives."""
+        """Runs a query that gives one column."""
         (column,) = self._db.execute(sql, parameters or []).fetchnumpy().values()
         return _filled(column)
 
     def number_batches(self, sql: str, parameters: list[Any] | None = None) -> Iterator[np.ndarray]:
-        """The same a batch at a time, for what may be as long as the trace."""
+        """Does the same a batch at a time, for what may be as long as the trace."""
         for batch in record_batches(self._db, sql, parameters or [], _BATCH):
             yield batch.column(0).to_numpy(zero_copy_only=False)
 
     def arrays(self, sql: str) -> dict[str, np.ndarray]:
-        """Columns as arrays, for what is too much for records; a missing number is 0, or NaN where that exists."""
+        """Runs a query for what is too much for records; a missing number is 0, or NaN where that exists."""
         columns = self._db.execute(sql).fetchnumpy()
         return {name: _filled(column) for name, column in columns.items()}
 

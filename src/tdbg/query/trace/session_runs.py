@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
 
 class SessionRuns:
-    """Of one process."""
+    """The runs of one process."""
 
     def __init__(self, trace: Trace, process: int) -> None:
         self._trace, self._process = trace, process
@@ -45,13 +45,13 @@ class SessionRuns:
 
     @cached_property
     def asked(self) -> dict[int, Asked]:
-        """By graph."""
+        """What was asked for, by graph."""
         rows = self._trace.table("signatures", process=self._process).to_pylist()
         return {row["graph"]: Asked(row["fetches"], row["targets"], row["feeds"]) for row in rows}
 
     @cached_property
     def runs(self) -> dict[int, Run]:
-        """By number."""
+        """All runs, by number."""
         ended = {row["execution"]: row for row in self._trace.table("runs", process=self._process).to_pylist()}
         rows = [row for row in self._executions if row["graph"] in self.asked or row["execution"] in ended]
         rows.sort(key=lambda row: row["execution"])
@@ -64,7 +64,7 @@ class SessionRuns:
         return found
 
     def number_of(self, execution: int) -> int | None:
-        """The run that an execution is; None when it is none."""
+        """Finds the run that an execution is; None when it is none."""
         return next((run.number for run in self.runs.values() if run.execution == execution), None)
 
     @cached_property
@@ -73,8 +73,8 @@ class SessionRuns:
 
 
 def _numbered(told: Sequence[int]) -> Sequence[int]:
-    """The program's numbers where they tell all runs apart (a run that goes on has none yet and comes last), else the
-    runs as they come, from 1."""
+    """Numbers the runs as the program did where that tells all of them apart (a run that goes on has no number yet and
+    comes last), else as they come, from 1."""
     known = [number for number in told if number >= 0]
     following = range(max(known, default=0) + 1, max(known, default=0) + 1 + len(told) - len(known))
     if not known or len(set(known)) < len(known) or list(told[len(known) :]) != [-1] * len(following):

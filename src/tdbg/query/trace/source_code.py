@@ -14,7 +14,7 @@ from tdbg.query.trace.trace import Trace
 
 
 class SourceCode:
-    """As it was when the program ran."""
+    """The program's code, as it was when the program ran."""
 
     def __init__(self, trace: Trace, process: int) -> None:
         self._trace, self._process = trace, process
@@ -45,7 +45,7 @@ class SourceCode:
         return {file: text.splitlines() for file, text in zip(columns["file"], columns["text"], strict=True)}
 
     def stack(self, number: int) -> list[Frame]:
-        """Innermost frame first."""
+        """Reads a stack, the innermost frame first."""
         frames = []
         while number in self._stacks:
             number, frame = self._stacks[number]
@@ -54,7 +54,7 @@ class SourceCode:
         return frames
 
     def shown_stack(self, number: int) -> list[Frame]:
-        """The same without the code that ran the program: tdbg's own, and what Python starts modules with."""
+        """Reads a stack without the code that ran the program: tdbg's own, and what Python starts modules with."""
         return [frame for frame in self.stack(number) if not self._is_own(frame.file)]
 
     def _is_own(self, file: str) -> bool:
@@ -63,30 +63,30 @@ class SourceCode:
         return self._own[file]
 
     def frames(self) -> Collection[Frame]:
-        """All lines that are on a stack."""
+        """Gives all lines that are on any stack."""
         return self._frames.values()
 
     # ---- text
 
     def line_text(self, frame: Frame) -> str:
-        """The source line as it was when the program ran."""
+        """Gives the text of a line."""
         lines = self._sources.get(frame.file, [])
         return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
 
     def files(self) -> list[str]:
-        """The files whose text the trace holds."""
+        """Lists the files whose text the trace holds."""
         return list(self._sources)
 
     def text_of(self, file: str) -> list[str]:
-        """Its lines as they were when the program ran; none when the trace does not hold it."""
+        """Gives the lines of a file; none when the trace does not hold it."""
         return self._sources.get(file, [])
 
     def sources(self) -> list[str]:
-        """The texts of the user's files, as they were when the program ran."""
+        """Gives the texts of the user's files."""
         return ["\n".join(lines) for lines in self._sources.values()]
 
     def lines_around(self, frame: Frame, before: int, after: int) -> list[tuple[int, str]]:
-        """Numbered source lines around one, as they were when the program ran; none when the source is not there."""
+        """Gives the lines around one, with their numbers; none when the source is not there."""
         lines = self._sources.get(frame.file, [])
         if not 0 < frame.line <= len(lines):
             return []
@@ -94,7 +94,7 @@ class SourceCode:
         return [(number, lines[number - 1]) for number in range(first, last + 1)]
 
     def statement_lines(self, frame: Frame) -> tuple[int, int]:
-        """First and last line of the statement around a line; the line itself where that is not known."""
+        """Finds the first and last line of the statement around a line; the line itself where that is not known."""
         around = [
             (last - first, first, last)
             for first, last in self._statements(frame.file)
@@ -103,14 +103,14 @@ class SourceCode:
         return min(around)[1:] if around else (frame.line, frame.line)
 
     def statement_text(self, frame: Frame) -> str:
-        """The whole statement around a line, which may span several; the line itself where it does not parse."""
+        """Gives the whole statement around a line, which may span several; the line itself where it does not parse."""
         first, last = self.statement_lines(frame)
         if not 0 < first <= last <= len(self._sources.get(frame.file, [])):
             return ""
         return textwrap.dedent("\n".join(self._sources[frame.file][first - 1 : last]))
 
     def _statements(self, file: str) -> list[tuple[int, int]]:
-        """First and last line of each statement of a file; none where it does not parse."""
+        """Finds the first and last line of each statement of a file; none where it does not parse."""
         if file not in self._spans:
             tree = self._tree(file)
             nodes = ast.walk(tree) if tree is not None else ()
@@ -128,13 +128,13 @@ class SourceCode:
         return self._trees[file]
 
     def definitions_at(self, frame: Frame, repeatable: Collection[str]) -> Definitions:
-        """The names that stand for one expression each in the statement around a line. ``repeatable``: functions that
-        give the same each time they are called."""
+        """Finds the names that stand for one expression each in the statement around a line. ``repeatable``: functions
+        that give the same each time they are called."""
         tree = self._tree(frame.file)
         return definitions(tree, self.statement_lines(frame)[0], repeatable) if tree is not None else {}
 
     def imports(self, frame: Frame) -> dict[str, str]:
-        """The names under which a file imports modules: ``tf`` for tensorflow, ``np`` for numpy."""
+        """Finds the names under which a file imports modules: ``tf`` for tensorflow, ``np`` for numpy."""
         tree = self._tree(frame.file)
         found = {}
         for node in ast.walk(tree) if tree is not None else ():

@@ -18,14 +18,14 @@ class Trace(StoredTrace):
     """What ``tdbg.open()`` gives: what is stored, and the table ``alerts``."""
 
     def alerts(self) -> pa.Table:
-        """Bad values, functions that were traced again, shapes that changed: one row each."""
+        """Finds bad values, functions that were traced again, and shapes that changed: one row each."""
         from tdbg.query.over_time.alerts import find_alerts
 
         return find_alerts(self)
 
     def find(self, where: str, limit: int | None = None) -> pa.Table:
-        """The tensors for which a filter such as ``nan > 0 and op == "Log"`` holds, in the order of events, with the
-        name, type and phase of their ops. The words of filters are ``tdbg.expressions.FIELDS``."""
+        """Finds the tensors for which a filter such as ``nan > 0 and op == "Log"`` holds, in the order of events, with
+        the name, type and phase of their ops. The words of filters are ``tdbg.expressions.FIELDS``."""
         from tdbg.expressions import parse
 
         answer = parse(where).sql()
@@ -37,7 +37,7 @@ class Trace(StoredTrace):
         return self.connect(alerts=False).sql(limited, params=answer.parameters).to_arrow_table()
 
     def connect(self, alerts: bool = True) -> duckdb.DuckDBPyConnection:
-        """The tables as views of DuckDB; with the alerts, as they are now, unless nobody will ask for them."""
+        """Opens the tables as views of DuckDB; with the alerts, as they are now, unless nobody will ask for them."""
         connection = super().connect()
         if alerts:
             connection.register("alerts", self.alerts())

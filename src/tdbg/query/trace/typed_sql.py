@@ -19,7 +19,7 @@ _MAY_ASK_FOR_ALERTS = re.compile(r"alerts|show|_schema|duckdb_", re.IGNORECASE) 
 
 
 def ask(trace: Trace, query: str, limit: int) -> tuple[duckdb.DuckDBPyConnection, list[str], Iterator[tuple]]:
-    """The connection, the names of the columns, and the rows, at most ``limit`` of them (0: all)."""
+    """Gives the connection, the names of the columns, and the rows, at most ``limit`` of them (0: all)."""
     connection = trace.connect(alerts=bool(_MAY_ASK_FOR_ALERTS.search(query)))
     try:
         check_is_query(connection, query)
@@ -39,7 +39,7 @@ def fetch(connection: duckdb.DuckDBPyConnection, limit: int) -> Iterator[tuple]:
 
 
 def _sentence(message: str) -> str:
-    """DuckDB's message on one line, with the tables or columns that were probably meant."""
+    """Says DuckDB's message on one line, with the tables or columns that were probably meant."""
     lines = [line.strip() for line in message.split("\n\nLINE ")[0].splitlines() if line.strip()]
     text = re.sub(r"^\w+ Error: ", "", " ".join(lines)).rstrip("!. ")
     missing = re.search(r'(Table with name (\S+)|[Cc]olumn(?: named)? "([^"]+)")', text)

@@ -13,7 +13,7 @@ _MOST_ROWS, _MOST_EXECUTIONS = 50_000, 400
 
 
 def first_rows(rows: Rows, program: Program, process: int) -> list[Row]:
-    """Of each output that was ever bad, the first bad row and the first with a NaN, in the order of events."""
+    """Reads, of each output that was ever bad, the first bad row and the first with a NaN, in the order of events."""
     wanted = sorted(rows.first_bad_seqs(process))[:_MOST_ROWS]
     if not wanted:
         return []
@@ -23,7 +23,7 @@ def first_rows(rows: Rows, program: Program, process: int) -> list[Row]:
 
 
 def beside(rows: Rows, program: Program, process: int, firsts: list[Row]) -> list[Row]:
-    """All bad rows of the executions that the first rows belong to, and those that eager ones were given."""
+    """Reads all bad rows of the executions that the first rows belong to, and those that eager ones were given."""
     executions = sorted({row.execution for row in firsts})[: _MOST_EXECUTIONS + 1]
     if not executions:
         return []

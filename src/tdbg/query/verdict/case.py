@@ -82,7 +82,7 @@ class Case:
         return self.beside(found[0]) if found else None
 
     def beside(self, row: Row) -> Case:
-        """The case of another row of the same process."""
+        """Makes the case of another row of the same process."""
         return Case(self._trace, self._rows, self.program, self._process, row)
 
     @property
@@ -118,7 +118,7 @@ class Case:
         return is_filtered(self._trace.processes[self._process])
 
     def _left_out(self, index: int) -> Op | None:
-        """The op of the same graph that computed an input and that a filter left out."""
+        """Finds the op of the same graph that computed an input and that a filter left out."""
         if not self.is_filtered or self.op.graph < 0 or index >= len(self.op.inputs):
             return None
         op = self.program.ops.get(self.op.inputs[index][0])
@@ -148,7 +148,8 @@ class Case:
         return {fact.index: self.beside(fact.made) for fact in self.inputs if fact.made and not fact.made.is_input}
 
     def largest_before(self, op: Op, index: int) -> float:
-        """The largest magnitude that an input of an op of a graph had before this row; 0.0 where none was recorded."""
+        """Finds the largest magnitude that an input of an op of a graph had before this row; 0.0 where none was
+        recorded."""
         made = Lineage(self._rows, self.program, self._process, []).sources(op, index)
         return self._rows.largest(self._process, made, self.row.seq)
 
@@ -185,7 +186,8 @@ class Case:
     # ---- the program around the op
 
     def chain(self, index: int = 0, steps: int = 5) -> Iterator[Case]:
-        """The op that made an input, then the op that made its first input, and so on; ops that move are left out."""
+        """Goes back to the op that made an input, then to the one that made its first input, and so on; ops that only
+        move values are left out."""
         case: Case | None = self.made_by.get(index)
         while case is not None and steps > 0:
             steps -= 1
@@ -201,20 +203,20 @@ class Case:
         return int(is_given and first is not None and first.row.elements == 1)
 
     def makers(self, index: int = 0, steps: int = 5) -> list[Kind]:
-        """The kinds of the ops behind an input, the nearest first."""
+        """Gives the kinds of the ops behind an input, the nearest first."""
         return [case.op.kind for case in self.chain(index, steps)]
 
     def readers(self, op: Op | None = None) -> list[Op]:
-        """The ops of the graph that read this one's outputs, looking through ops that move."""
+        """Finds the ops of the graph that read this one's outputs, looking through ops that only move values."""
         number = (op or self.op).number
         return [one for one in self.program.graph.readers_beyond(number, self._moves) if not self._moves(one)]
 
     def _moves(self, op: Op) -> bool:
-        """Whether an op has no rows of its own and only hands on, or became a part of another."""
+        """Tells whether an op has no rows of its own and only hands on, or became a part of another."""
         return not op.observed and (Role.MOVES in op.roles or op.number in self.program.wholes)
 
     def row_of(self, op: Op, slot: int = 0) -> Row | None:
-        """What another op gave in the same execution (and iteration, where it has one)."""
+        """Finds what another op gave in the same execution (and iteration, where it has one)."""
         if self.row.execution >= 0:
             found = self._rows.of_execution(self._process, self.row.execution).get((op.number, slot), [])
         else:  # all that belongs to no execution may be much
@@ -227,11 +229,11 @@ class Case:
         return self.program.shapes.get(row.shape, ())
 
     def runs_before(self) -> int:
-        """How often this op gave this output before."""
+        """Counts how often this op gave this output before."""
         return self._rows.count_before(self._process, self.op.number, self.row)
 
     def earlier_rows(self, count: int) -> list[Row]:
-        """What this op gave in its last runs before this one, the latest first."""
+        """Reads what this op gave in its last runs before this one, the latest first."""
         return self._rows.select(
             self._process,
             f"op = ? AND slot = ? AND seq < ? AND {OUTPUT}",
@@ -240,7 +242,7 @@ class Case:
         )
 
     def later_runs(self, count: int) -> list[Case]:
-        """The runs of this op after this one, the next first."""
+        """Gives the runs of this op after this one, the next first."""
         found = self._rows.select(
             self._process,
             f"op = ? AND slot = ? AND seq > ? AND {OUTPUT}",
@@ -280,12 +282,12 @@ class Case:
         return False
 
     def is_made_in(self, sign: re.Pattern[str]) -> bool:
-        """Whether a function of a library with such a name made the op."""
+        """Tells whether a function of a library with such a name made the op."""
         frames = self.program.stack(self.op.stack)
         return any(sign.search(frame.function) for frame in frames if not frame.is_user)
 
     def stack_has(self, sign: re.Pattern[str]) -> bool:
-        """Whether the op was made by code of a file, or a function, with such a name."""
+        """Tells whether the op was made by code of a file, or a function, with such a name."""
         frames = self.program.stack(self.op.stack)
         return any(sign.search(frame.file) or sign.search(frame.function) for frame in frames)
 
@@ -328,7 +330,7 @@ class Case:
         return tuple(int(at) for at in np.unravel_index(int(np.argmax(bad)), bad.shape))
 
     def at_element(self, index: int) -> float | None:
-        """The element of an input that met the output's first bad one, for ops that work element by element."""
+        """Gives the element of an input that met the output's first bad one, for ops that work element by element."""
         value, element, output = self.input_values.get(index), self.element, self.output_value
         if value is None or element is None or output is None:
             return None

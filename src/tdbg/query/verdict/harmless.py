@@ -22,8 +22,8 @@ class Harmless:
 
 
 def reason_of(row: Row, op: Op, end: Row, by: Op | None, is_kept: bool) -> Harmless:
-    """``end`` is the last bad row that came of this one, ``by`` the op that made good values of it, ``is_kept`` says
-    that one of them was given or is kept by the program."""
+    """Finds the reason. ``end`` is the last bad row that came of this one, ``by`` the op that made good values of it,
+    ``is_kept`` says that one of them was given or is kept by the program."""
     if row.nan == 0 and by is None and not is_kept and op.kind != Kind.CONSTANT:
         return Harmless(row, op, "infinite_result")
     is_meant = row.is_input or op.kind in HELD or op.kind in HAND_ON

@@ -26,7 +26,7 @@ class InputFact:
         return f"input {self.index}: {self._numbers()}, {origin}{where}"
 
     def _numbers(self) -> str:
-        """Bad elements are counted first; extremes are those of the finite ones."""
+        """Says the numbers: bad elements are counted first; extremes are those of the finite ones."""
         row = self.row
         if row.elements == 0:
             return "empty"
@@ -39,6 +39,6 @@ class InputFact:
         return ", ".join(bad) or "not measured"
 
     def came_from(self) -> str:
-        """``came from Softmax, train.py:47``"""
+        """Says where it came from: ``came from Softmax, train.py:47``."""
         where = f", {short_path(self.frame.file)}:{self.frame.line}" if self.frame else ""
         return "was given" if self.is_given else f"came from {self.op.label}{where}"

@@ -9,7 +9,7 @@ from tdbg.query.verdict.verdict import Origin, Verdict
 
 
 def links(verdict: Verdict) -> list[dict[str, Any]]:
-    """One for each origin, in its order."""
+    """Gives those of each origin, in the order of the verdict."""
     return [_of(origin) for origin in verdict.origins]
 
 
@@ -49,6 +49,6 @@ def _of(origin: Origin) -> dict[str, Any]:
 
 
 def _is_any(types: Sequence[str]) -> str:
-    """A filter for ops of these types."""
+    """Writes a filter for ops of these types."""
     one_of = " or ".join(f'op == "{one}"' for one in types)
     return f"({one_of})" if len(types) > 1 else one_of

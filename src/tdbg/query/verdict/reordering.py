@@ -47,7 +47,7 @@ class _Product:
 
 
 def note_on_constants(rows: Rows, program: Program, process: int, rewritten: Collection[int]) -> str:
-    """What the plain program may compute otherwise; "" when there is nothing of the kind.
+    """Says what the plain program may compute otherwise; "" when there is nothing of the kind.
 
     ``rewritten``: graphs that were recorded as the optimizer made them.
     """
@@ -73,7 +73,7 @@ def note_on_constants(rows: Rows, program: Program, process: int, rewritten: Col
 
 
 def _constants(rows: Rows, process: int) -> dict[int, tuple[DType, float]]:
-    """By op: the type, and the power of ten of the largest element."""
+    """Finds the constants, by op: the type, and the power of ten of the largest element."""
     sql = f"SELECT op, output_dtypes[1] FROM ops WHERE process = {process} AND kind = ? AND graph >= 0"
     dtypes = {op: DType(number) for op, number in rows.query(sql, [Kind.CONSTANT.value]) if number in set(_RANGE)}
     columns = (rows.ops[name].to_pylist() for name in ("process", "op", "min", "max"))

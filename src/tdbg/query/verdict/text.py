@@ -12,7 +12,7 @@ _PHASE = {"backward": " in the gradient", "update": " in the update"}
 
 
 def short_lines(verdict: Verdict, width: int = 100) -> list[str]:
-    """The first origin, or the first alerts where there is none, and how much else there is."""
+    """Tells the first origin, or the first alerts where there is none, and how much else there is."""
     if not verdict.origins:
         if verdict.alerts:
             return _short_alerts(verdict, width)
@@ -44,7 +44,7 @@ def _others(verdict: Verdict) -> list[str]:
 
 
 def full_lines(verdict: Verdict, width: int = 100) -> list[str]:
-    """Every origin with its evidence and fix, what did no harm, and what was not looked at."""
+    """Tells every origin with its evidence and fix, what did no harm, and what was not looked at."""
     lines: list[str] = []
     for number, origin in enumerate(verdict.origins, 1):
         name = _first_name(verdict) if number == 1 else "and, separately, a bad value"
@@ -73,7 +73,7 @@ def _first_name(verdict: Verdict) -> str:
 
 
 def _with_note(lines: list[str], notes: list[str], width: int) -> list[str]:
-    """What was not looked at is said in any case; evidence makes room for it."""
+    """Says in any case what was not looked at; evidence makes room for it."""
     return [*lines[: _MOST - 1], _cut(f"    note: {joined(notes)}", width)] if notes else lines[:_MOST]
 
 
@@ -124,7 +124,7 @@ def _headline(origin: Origin, name: str) -> str:
 
 
 def _short(fix: Fix) -> list[str]:
-    """The changed line itself where there is one, behind what is better than it."""
+    """Gives the changed line itself where there is one, behind what is better than it."""
     is_line = bool(fix.code) and "\n" not in fix.code
     text = fix.code.strip() if is_line else fix.text
     not_executed = ", not executed" if fix.not_executed else ""

@@ -56,8 +56,8 @@ class Trouble:
         return [parent for parent in self.lineage.parents(row) if parent.is_bad and parent.seq != row.seq]
 
     def _is_coped_with(self, parent: Row, row: Row) -> bool:
-        """Whether a softmax makes numbers of such infinities elsewhere, in the same tensor or in an earlier step: not
-        they are new, but a row that has nothing else."""
+        """Tells whether a softmax makes numbers of such infinities elsewhere, in the same tensor or in an earlier step:
+        not they are new, but a row that has nothing else."""
         if parent.nan != 0 or parent.pos_inf or not parent.neg_inf:
             return False
         is_elsewhere = parent.elements == row.elements and parent.neg_inf > (row.nan or 0)
@@ -73,8 +73,8 @@ class Trouble:
         return found
 
     def _is_fill(self, row: Row, for_softmax: bool, depth: int = 12) -> bool:
-        """Infinities that the program means: a constant's, or, on the way into a softmax, a mask's -inf that was given;
-        handed on, selected and added, but not computed."""
+        """Tells whether these are infinities that the program means: a constant's, or, on the way into a softmax, a
+        mask's -inf that was given; handed on, selected and added, but not computed."""
         if row.nan != 0 or depth == 0:
             return False
         op = self._program.ops[row.op]
@@ -100,13 +100,13 @@ class Trouble:
         return found
 
     def healed_by(self, row: Row) -> Op | None:
-        """The op that read these bad values and gave good ones; None when they went on or nobody read them."""
+        """Finds the op that read these bad values and gave good ones; None when they went on or nobody read them."""
         return None if self._children.get(row.seq) else self._healing.healed_by(row)
 
     # ---- trouble
 
     def _is_harm(self, row: Row) -> bool:
-        """Whether a bad value has got to where it counts: a gradient, an update, a loss, a result."""
+        """Tells whether a bad value has got to where it counts: a gradient, an update, a loss, a result."""
         op = self._program.ops[row.op]
         if self._is_partial:
             return not (op.kind == Kind.CONSTANT and not row.nan)
@@ -122,7 +122,8 @@ class Trouble:
         return row.nan != 0 or (row.elements == 1 and not is_given) or self._is_spoilt(row, op)
 
     def _is_spoilt(self, row: Row, op: Op) -> bool:
-        """A variable that was read before and was good: an update that has no rows of its own made it infinite."""
+        """Tells whether a variable was read before and was good: an update that has no rows of its own made it
+        infinite."""
         return op.kind == Kind.READ and op.number in self._once_good and not self._read_bad(row)
 
     @cached_property
@@ -166,7 +167,8 @@ class Trouble:
         return origins[:1] if self._is_partial else origins  # what lies between two rows may not have been recorded
 
     def _is_consequence(self, row: Row, roots: set[int]) -> bool:
-        """A NaN that was made from infinities which a program may mean, but which are in trouble themselves."""
+        """Tells whether a NaN was made from infinities which a program may mean, but which are in trouble
+        themselves."""
         if not row.nan or self._parents.get(row.seq):
             return False
         seen, waiting = {row.seq}, [row]
@@ -180,9 +182,9 @@ class Trouble:
         return False
 
     def _beside_training(self, roots: list[Row]) -> set[int]:
-        """Infinities of the forward pass (of a metric, say, not of the loss) that came to nothing in the step in which
-        they were made: its gradients and updates, and the variables after it, were good. Trouble that spoilt those is
-        told first."""
+        """Finds infinities of the forward pass (of a metric, say, not of the loss) that came to nothing in the step in
+        which they were made: its gradients and updates, and the variables after it, were good. Trouble that spoilt
+        those is told first."""
         spoilt = [row for row in self._known if self._is_grave(row)]
         first = min((row.step for row in spoilt), default=0)
         early = {
@@ -228,11 +230,13 @@ class Trouble:
         return kept or roots[:1]  # harm has an origin, whatever this says of each
 
     def _is_kept(self, row: Row) -> bool:
-        """Out of something that the program keeps: it may have gone bad long before it was looked at."""
+        """Tells whether it is out of something that the program keeps, which may have gone bad long before it was
+        looked at."""
         return row.is_input or self._program.ops[row.op].kind in KEEPERS
 
     def _is_carried(self, row: Row, op: Op, earlier: list[Row], began: tuple[int, int]) -> bool:
-        """Bad through what the program keeps from step to step, after trouble that was found already."""
+        """Tells whether it is bad through what the program keeps from step to step, after trouble that was found
+        already."""
         if self._is_kept(row):
             # An array that the program hands over may have come of trouble in an earlier step, but hardly in this one;
             # what a gradient is handed came out of the forward pass.
@@ -260,8 +264,8 @@ class Trouble:
         return min(((row.step, row.seq) for row in reads), default=(math.inf, math.inf))
 
     def path(self, row: Row) -> list[Row]:
-        """From a bad row back to where it began, the nearest way, over bad rows. Of an output that was bad before, the
-        first time is followed."""
+        """Goes from a bad row back to where it began, the nearest way, over bad rows. Of an output that was bad before,
+        the first time is followed."""
         known = {one.seq for one in self._known}
         if row.seq not in known:
             row = next((one for one in self._firsts if (one.op, one.slot) == (row.op, row.slot)), row)
@@ -355,7 +359,7 @@ class Trouble:
         return reason_of(row, op, end, self.healed_by(end), self._is_kept(row) or self._is_kept(end))
 
     def _end_of(self, row: Row) -> Row:
-        """The last bad row that came of this one, the first time."""
+        """Finds the last bad row that came of this one, the first time."""
         seen = {row.seq}
         while True:
             following = [child for child in self._children.get(row.seq, ()) if child.seq not in seen]

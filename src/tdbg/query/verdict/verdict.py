@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tdbg.frameworks import dialect_of
 from tdbg.model import Frame, Phase
 from tdbg.query.causes import Cause, find_cause
 from tdbg.query.flow.call_sites import began_inside, is_variable_after_call
@@ -61,7 +62,9 @@ class Origin:
     def what(self) -> str:
         if self.row.is_input:
             return f"input {self.op.name}" if self.op.graph >= 0 else f"input {self.row.slot} of {self.op.label}"
-        return f"variable {self.op.name}" if is_variable_after_call(self.op) else self.op.label
+        if is_variable_after_call(self.op):
+            return f"{dialect_of(self.op.framework).word('variable')} {self.op.name}"
+        return self.op.label
 
     def as_dict(self) -> dict[str, Any]:
         row, frame, cause = self.row, self.frame, self.cause
@@ -187,7 +190,7 @@ class Verdict:
 
 
 def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None) -> Verdict:
-    """All trouble of a trace, followed back to where it began; ``ignore`` names health rules that are not asked."""
+    """Follows all trouble of a trace back to where it began; ``ignore`` names health rules that are not asked."""
     rows = rows or Rows(trace)
     coverage = find_coverage(trace, rows)
     origins: list[Origin] = []
@@ -229,7 +232,7 @@ def explain(trace: Trace, ignore: Collection[str] = (), rows: Rows | None = None
 
 
 def _only_without_tdbg(trace: Trace, rows: Rows) -> Iterator[str]:
-    """What may go wrong in the plain program and did not here."""
+    """Says what may go wrong in the plain program and did not here."""
     for process in trace.processes:
         if process.info.get("exact") or process.info.get("imported"):
             continue
@@ -240,7 +243,8 @@ def _only_without_tdbg(trace: Trace, rows: Rows) -> Iterator[str]:
 
 
 def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row, is_beside: bool) -> Origin:
-    """``is_beside``: beside the trouble that is told first, which came later but spoilt the training."""
+    """Describes one. ``is_beside``: it is beside the trouble that is told first, which came later but spoilt the
+    training."""
     case = unfold(Case(trace, rows, program, process, row))
     cause = find_cause(case)
     if cause.name == "unknown":
@@ -255,7 +259,7 @@ def _origin(trace: Trace, rows: Rows, program: Program, process: int, row: Row, 
 
 
 def _with_runs(trace: Trace, process: int, origins: list[Origin]) -> list[Origin]:
-    """As a Session's program knows its moments, where runs of Sessions are most of what was recorded."""
+    """Tells moments as a Session's program knows them, where runs of Sessions are most of what was recorded."""
     sessions = SessionRuns(trace, process)
     if not origins or not sessions.are_most:
         return origins
@@ -274,7 +278,7 @@ def _kind(row: Row, op: Op, cause: Cause) -> str:
 
 
 def _one_for_each_line(origins: list[Origin]) -> list[Origin]:
-    """Several processes run the same program; what began at one line in all of them is one story."""
+    """Tells what began at one line in several processes, which run the same program, as one story."""
     found: dict[tuple, Origin] = {}
     several = len({origin.process for origin in origins}) > 1
     for origin in sorted(origins, key=lambda one: (one.row.step, one.process)) if several else origins:
