@@ -38,8 +38,9 @@ $(NODE_STAMP): webui/package-lock.json
 	@cd webui && npm install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# The page, from webui/ into the package.
-web: $(NODE_STAMP)
+# The page, from webui/ into the package. The types of what the server answers are made of the API's description.
+web: $(STAMP) $(NODE_STAMP)
+	$(BIN)/python -m tdbg.web.typescript webui/src/server
 	cd webui && npm run check && npm run build
 
 # The tests look at the page in Chromium, which Debian and its kin have as a package.

@@ -128,6 +128,7 @@ def assert_whole(trace: Path) -> int:
     return len(rows)
 
 
+@pytest.mark.timeout(max(300, 6 * KILLS))
 def test_killed_at_random_moments(producers: Producers) -> None:
     """What is there is whole each time. At most the last half a second is missing, but on a busy machine the writer may
     not get its turn in time now and then."""

@@ -20,6 +20,7 @@ _ALLOWED = {
     "marks": "",
     "strict_json": "",
     "vocabulary": "",
+    "data_inputs": "vocabulary",
     "dialects": "model vocabulary",
     "frames": "dialects",
     "nearest": "",
@@ -30,7 +31,7 @@ _ALLOWED = {
     "store": "errors model native plain_text",
     "capture": "config dialects errors expressions frames model native scene store vocabulary",
     "formats": "dialects errors frames model native store vocabulary",
-    "query": "dialects errors expressions frames model nearest plain_text scene store vocabulary",
+    "query": "data_inputs dialects errors expressions frames model nearest plain_text scene store vocabulary",
     "recording": "capture config dialects errors native query store",
     "frameworks": """capture config dialects errors expressions formats frames model native nearest recording scene
         store vocabulary""",

@@ -2,8 +2,9 @@
 
 import pytest
 
+from tdbg.data_inputs import data_inputs, takes_values
 from tdbg.frameworks.tensorflow.ops import kind_of
-from tdbg.vocabulary import Kind, data_inputs, takes_values
+from tdbg.vocabulary import Kind
 
 
 @pytest.mark.parametrize(

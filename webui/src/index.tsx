@@ -1,18 +1,18 @@
-// The page's one entry: render() puts it on the document. The page of its own and TensorBoard both call it.
+// Puts the page on the document. The page of its own and TensorBoard both call render(), the one entry.
 
 import "./index.css";
 import { render as put } from "preact";
-import { App } from "./app";
-import { startFocus } from "./focus";
-import { listenToKeys } from "./keys";
-import { markKin } from "./kin";
-import { startLanding } from "./landing";
-import { listen } from "./live";
-import { followTitle } from "./title";
-import { groups } from "./groups";
-import { rows } from "./rows";
-import { followTheme } from "./settings";
-import { followUrl } from "./view";
+import { App } from "./page/app";
+import { listenToKeys } from "./page/keys";
+import { followTitle } from "./page/window_title";
+import { markSameSubject } from "./parts/same_subject";
+import { startLoads } from "./state/chosen";
+import { startLanding } from "./state/landing";
+import { listen } from "./state/live";
+import { followTheme } from "./state/settings";
+import { followUrl } from "./state/view";
+import { groups } from "./table/groups";
+import { rows } from "./table/rows";
 
 export function render(): void {
   void styled().then(start);
@@ -21,18 +21,18 @@ export function render(): void {
 function start(): void {
   followUrl();
   followTheme();
-  startFocus();
+  startLoads();
   startLanding();
   followTitle();
   rows.start();
   groups.start();
   listenToKeys();
   listen();
-  markKin(document.body);
+  markSameSubject(document.body);
   put(<App />, document.body);
 }
 
-/** TensorBoard loads this file alone, so it brings its style sheet. Pictures are drawn in its colours: it comes first. */
+/** TensorBoard loads this file alone, so it brings its style sheet, which comes first: pictures have its colours. */
 function styled(): Promise<unknown> {
   if (document.querySelector('link[rel="stylesheet"]')) return Promise.resolve();
   const link = document.createElement("link");

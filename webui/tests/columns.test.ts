@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { numberAt, parsePage, textAt } from "../src/columns";
+import { numberAt, parsePage, textAt } from "../src/server/column_page";
 
 /** A page as the server writes it. */
 function page(columns: { name: string; type: string; bytes: Uint8Array }[], header: object): ArrayBuffer {

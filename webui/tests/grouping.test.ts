@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { lineCount, lineOf, placeAt } from "../src/grouping";
-import { curveWithin } from "../src/layers";
+import { curveWithin } from "../src/panes/layers";
+import { lineCount, lineOf, placeAt } from "../src/table/grouping";
 
 const UNFOLDED = [
   { group: 1, rows: 2 },

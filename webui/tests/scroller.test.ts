@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clampTop, pagesOf, thumb, topOfThumb, topToShow, wheelRows } from "../src/scroller";
+import { clampTop, pagesOf, thumb, topOfThumb, topToShow, wheelRows } from "../src/table/scroller";
 
 const TRACK = { rows: 10_000_000, visible: 20, height: 440 };
 

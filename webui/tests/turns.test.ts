@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Turns } from "../src/turns";
+import { Turns } from "../src/server/turns";
 
 /** Asks in an order; `answer` ends one; `begun` has those whose turn came. */
 function asker() {

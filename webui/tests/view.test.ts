@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fromHash, START, toHash, type View } from "../src/view";
+import { fromHash, START, toHash, type View } from "../src/state/view";
 
 test("a view survives the way through the URL", () => {
   const view: View = {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { roundTicks } from "../src/axes";
-import { brief, bytes, count, fromWire, number, seconds, shape } from "../src/format";
-import { match } from "../src/matching";
-import { underlined } from "../src/underline";
-import { fixedIndices, pictureSlice, sliceAt } from "../src/slices";
-import { moved, zoomed } from "../src/zoom";
+import { roundTicks } from "../src/drawing/axes";
+import { moved, zoomed } from "../src/drawing/step_range";
+import { fixedIndices, pictureSlice, sliceAt } from "../src/panes/tensor/slices";
+import { brief, bytes, count, fromWire, number, seconds, shape } from "../src/words/format";
+import { match } from "../src/words/matching";
+import { underlined } from "../src/words/underline";
 
 test("numbers are written for people", () => {
   expect([0, 0.5, -12.34567, 1216, 3.2e-7, -87_057_876, NaN, -Infinity].map(number)).toEqual([

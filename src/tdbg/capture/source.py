@@ -1,5 +1,4 @@
-"""Writes Python stacks as interned rows of stacks and frames, with snapshots of the source, and finds the user's line.
-"""
+"""Writes Python stacks as interned rows of stacks and frames, with snapshots of the source; finds the user's line."""
 
 from __future__ import annotations
 

@@ -21,13 +21,23 @@ from tdbg.errors import TdbgError
 from tdbg.store.damage import damage_in
 from tdbg.strict_json import to_json
 from tdbg.web.openapi import describe
-from tdbg.web.route import Answer, Asked, NotFoundError, Refused, Route, record, text, truth
+from tdbg.web.route import Answer, Asked, NotFoundError, Refused, Route
 from tdbg.web.routes import all_routes
+from tdbg.web.schema import named, record, text, truth
 from tdbg.web.traces import ServedTrace, Traces
 
 LONGEST_QUERY = 16_384
 LARGEST_BODY = 65_536
 _NEVER_KEPT = {"Cache-Control": "no-store"}
+
+
+_LINK = named(
+    "PageLink",
+    record(
+        token=text("goes after ?token=; empty: none is needed"),
+        is_local=truth("only this machine can reach the server"),
+    ),
+)
 
 
 class Link(NamedTuple):
@@ -49,7 +59,7 @@ class Api:
                 "/api/link",
                 "What a link to this page needs, and who can follow it",
                 lambda _: said,
-                record(token=text("goes after ?token=; empty: none is needed"), is_local=truth()),
+                _LINK,
             ),
         ]
         self._patterns = [(_pattern(route.path), route) for route in self.routes]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tdbg.errors import TdbgError
+from tdbg.web.schema import Schema
 
 if TYPE_CHECKING:
     from tdbg.web.traces import ServedTrace, Traces
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 LARGEST = (1 << 53) - 1  # of whole numbers that every JSON reader keeps
 _LONGEST = 2000
 _MOST_REPEATED = 64
-Schema = Mapping[str, Any]
 
 
 class Refused(Exception):
@@ -132,43 +132,3 @@ class Route:
 PROCESS = Parameter("process", "the number of a process, by default the one with the first bad value", most=1 << 20)
 OFFSET = Parameter("offset", "the first row to return, counting from 0", default=0)
 LIMIT = Parameter("limit", "return at most this many rows", default=200, least=1, most=5000)
-
-
-def text(meaning: str = "") -> Schema:
-    return {"type": "string", "description": meaning} if meaning else {"type": "string"}
-
-
-def whole(meaning: str = "") -> Schema:
-    return {"type": "integer", "description": meaning} if meaning else {"type": "integer"}
-
-
-def number(meaning: str = "") -> Schema:
-    """Describes a number. NaN and infinities are written as texts: JSON has no numbers for them."""
-    found = {"anyOf": [{"type": "number"}, {"enum": ["NaN", "Infinity", "-Infinity"]}]}
-    return found | {"description": meaning} if meaning else found
-
-
-def truth(meaning: str = "") -> Schema:
-    return {"type": "boolean", "description": meaning} if meaning else {"type": "boolean"}
-
-
-def maybe(schema: Schema) -> Schema:
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-def listing(of: Schema) -> Schema:
-    return {"type": "array", "items": of}
-
-
-def record(**fields: Schema) -> Schema:
-    """Describes an object. All of these fields are always there; others may be."""
-    return {"type": "object", "required": list(fields), "properties": fields}
-
-
-def counts(meaning: str = "") -> Schema:
-    return {"type": "object", "additionalProperties": {"type": "integer"}, "description": meaning}
-
-
-ANYTHING: Schema = {}
-EVENT = {"seq": whole("the number of the event; it identifies a tensor"), "process": whole()}
-PLACE = {"file": maybe(text()), "line": maybe(whole())}

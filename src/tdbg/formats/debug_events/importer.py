@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from tdbg.formats.debug_events.calls import Calls, Executions, is_function
 from tdbg.formats.debug_events.clock import to_ns, to_ns_array
 from tdbg.formats.debug_events.columns import Columns
+from tdbg.formats.debug_events.execution_columns import ExecutionColumns
 from tdbg.formats.debug_events.file_sets import FileSet, find_file_sets
+from tdbg.formats.debug_events.iterations import Iterations
 from tdbg.formats.debug_events.messages import DebugMode, text
 from tdbg.formats.debug_events.recorded_graphs import Op, Program
 from tdbg.formats.debug_events.rows import Numbers, Shapes
@@ -114,8 +115,8 @@ class _Process:
 
     # ---- reading
 
-    def _read_executions(self) -> tuple[Executions, _ExecutionColumns]:
-        columns = _ExecutionColumns()
+    def _read_executions(self) -> tuple[Executions, ExecutionColumns]:
+        columns = ExecutionColumns()
         times, ops, functions, graphs, inputs = [], [], [], [], []
         for chunk, _ in self._files.files["execution"].columns():
             columns.add(chunk)
@@ -190,7 +191,7 @@ class _Process:
 
     def _write_traces(self, writer: TraceWriter, times: np.ndarray, roots: np.ndarray, slots: np.ndarray) -> None:
         file = self._files.files["graph_execution_traces"]
-        loops = _Iterations(self._program)
+        loops = Iterations(self._program)
         done = 0
         for chunk, at in file.columns():
             events, count = chunk.events, len(chunk.events)
@@ -264,7 +265,7 @@ class _Process:
         step = self._calls.step
         return np.append(step, step[-1:] if len(step) else np.zeros(1, np.int32))[pending].astype(np.int32)
 
-    def _write_outputs(self, writer: TraceWriter, columns: _ExecutionColumns) -> None:
+    def _write_outputs(self, writer: TraceWriter, columns: ExecutionColumns) -> None:
         file = self._files.files["execution"]
         base = 0
         for chunk in columns.chunks:
@@ -306,7 +307,7 @@ class _Process:
             writer.seal_if_large()
             base += len(events)
 
-    def _write_executions(self, writer: TraceWriter, columns: _ExecutionColumns) -> None:
+    def _write_executions(self, writer: TraceWriter, columns: ExecutionColumns) -> None:
         count = len(self._executions)
         if not count:
             return
@@ -364,7 +365,7 @@ class _Process:
                 notes.append(("ring", 1, f"the file of {kind} holds exactly {count:,} events, the default size of "
                               "TensorFlow's circular buffer: earlier ones may have been overwritten"))  # fmt: skip
         counted = (
-            ("values_skipped", self._not_kept, "full tensors that are no arrays of numbers were not kept"),
+            ("values_skipped", self._not_kept, "full tensors that are not arrays of numbers were not kept"),
             ("slots", self._no_slot, "outputs whose slot the files do not tell (a filter dropped others)"),
             ("calls", self._no_call, "tensors belong to calls that are not in the files (failed, or lost)"),
             ("ops_lost", self._program.unknown_ops, "ops are known by name only: their creation is not in the files"),
@@ -379,67 +380,3 @@ class _Process:
         columns = {"time": [started] * len(notes), "kind": [n[0] for n in notes], "count": [n[1] for n in notes]}
         writer.append("notes", columns | {"text": [note[2] for note in notes]})
         return losses
-
-
-class _ExecutionColumns:
-    """The chunks of the execution file, kept whole: executions are few beside traces."""
-
-    def __init__(self) -> None:
-        self.chunks: list[Columns] = []
-
-    def add(self, chunk: Columns) -> None:
-        self.chunks.append(chunk)
-
-    @property
-    def rows_per_execution(self) -> np.ndarray:
-        counts = [np.empty(0, np.int64)]
-        for chunk in self.chunks:
-            owner = np.repeat(np.arange(len(chunk.events)), chunk.events["tensors"])
-            kept = owner[chunk.tensors["proto_length"] > 0]
-            counts.append(np.bincount(kept, minlength=len(chunk.events)).astype(np.int64))
-        return np.concatenate(counts)
-
-    def ids(self, kind: str) -> pa.Array:
-        """Input or output tensor ids of every execution."""
-        lengths, values = [np.zeros(1, np.int64)], [np.empty(0, np.int64)]
-        for chunk in self.chunks:
-            events = chunk.events
-            count = events[kind].astype(np.int64)
-            begin = events["first_id"] + (events["inputs"] if kind == "outputs" else 0)
-            within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-            values.append(chunk.ids[np.repeat(begin, count) + within])
-            lengths.append(count)
-        offsets = np.cumsum(np.concatenate(lengths)).astype(np.int32)
-        return pa.ListArray.from_arrays(pa.array(offsets), pa.array(np.concatenate(values)))
-
-
-class _Iterations:
-    """Counts the iterations of loops, which TensorFlow's debugger does not tell: the n-th event of one tensor in one
-    call is of iteration n. In a loop inside a loop that would be wrong, so there it stays unknown."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._depth: dict[int, int] = {}
-        self._seen: dict[tuple[int, int, int], int] = defaultdict(int)
-
-    def of(self, ops: np.ndarray, slots: np.ndarray, execution: np.ndarray) -> np.ndarray:
-        found = np.full(len(ops), -1, np.int32)
-        distinct, which = np.unique(ops, return_inverse=True)
-        in_loop = np.array([self._loops_around(self._program.ops[op].graph) == 1 for op in distinct.tolist()], bool)
-        if not in_loop.any():
-            return found
-        for row in np.flatnonzero(in_loop[which.reshape(-1)] & (execution >= 0)).tolist():
-            key = (int(execution[row]), int(ops[row]), int(slots[row]))
-            found[row] = self._seen[key]
-            self._seen[key] += 1
-        return found
-
-    def _loops_around(self, graph: int) -> int:
-        if graph < 0:
-            return 0
-        if graph not in self._depth:
-            self._depth[graph] = 0  # in case graphs are said to be inside each other
-            name = self._program.graphs[graph].name
-            is_loop = "while_body" in name or "while_cond" in name or "_body_" in name
-            self._depth[graph] = is_loop + self._loops_around(self._program.outer(graph))
-        return self._depth[graph]

@@ -37,9 +37,9 @@ class Losses:
         if self.bytes:
             parts.append(f"has {self.bytes:,} damaged bytes")
         if self.tail:
-            parts.append(f"is cut off: its last {self.tail:,} bytes are no whole record")
+            parts.append(f"is cut off: its last {self.tail:,} bytes are an incomplete record")
         if self.unreadable:
-            parts.append(f"has {self.unreadable:,} records that are no such events")
+            parts.append(f"has {self.unreadable:,} records that are not debug events")
         return f"{file} {' and '.join(parts)}" if parts else ""
 
     @property

@@ -319,8 +319,8 @@ class _Import:
             ("sources", int(self._lines is None), _NO_LINES),
             ("damaged", self._damage.count, damaged),
             ("uninitialized", counts["uninitialized"], "variables were dumped before they were initialized"),
-            ("values_skipped", counts["not_kept"], "tensors that are no arrays of numbers were not kept"),
-            ("strangers", counts["strangers"], "files in the folders are no dumps; they were passed over"),
+            ("values_skipped", counts["not_kept"], "tensors that are not arrays of numbers were not kept"),
+            ("strangers", counts["strangers"], "files in the folders are not dumps and were skipped"),
             ("debug_ops", counts["debug_ops"], "dumps tell less than another one of the same tensor"),
             ("ops_lost", unknown, "ops are known by name only: no partition graph that can be read has them"),
         )  # fmt: skip

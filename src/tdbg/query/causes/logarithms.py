@@ -163,7 +163,7 @@ def _in_one(case: Case) -> list[Proposal]:
         ),
         Proposal(
             "xlogy(x, x) is 0 at 0, and so is its gradient", f.xlogx,
-            code(case, times_own_log, write("xlogy", "{0}", "{0}")), samples_of(case, 0), f.x_log_x,
+            code(case, times_own_log, write("xlogy", "{0}", "{0}")), before=f.x_log_x,
         ),
     ]  # fmt: skip
     return [proposal for proposal in known if proposal.code]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+from tdbg.data_inputs import takes_values
 from tdbg.query.trace.program import Op, Program
 from tdbg.query.trace.rows import Row, Rows
-from tdbg.vocabulary import HEAL, ONLY_MOVE, SPARE_NAN, takes_values
+from tdbg.vocabulary import HEAL, ONLY_MOVE, SPARE_NAN
 
 _MOST_TENSORS = 400  # of eager code whose readers are looked for
 

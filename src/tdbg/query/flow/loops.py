@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
+from tdbg.data_inputs import data_inputs
 from tdbg.query.trace.program import Op
 from tdbg.query.trace.rows import Row
-from tdbg.vocabulary import Kind, data_inputs
+from tdbg.vocabulary import Kind
 
 
 class Way(IntEnum):

@@ -102,8 +102,8 @@ class Curves:
         return self._by_label(_GRADIENT)
 
     def weights_by_step(self) -> list[Curve]:
-        """Gives the norm of each variable as it was read, the largest first. Scalars (counters, sums of metrics) are left
-        out where there are others."""
+        """Gives the norm of each variable as it was read, the largest first; without scalars (counters, sums of
+        metrics) where there are others."""
         return self._by_label(_WEIGHT)
 
     def loss(self) -> Curve | None:

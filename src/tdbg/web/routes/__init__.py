@@ -7,8 +7,8 @@ from importlib import import_module
 from tdbg.web.route import Route
 
 _GROUPS = (
-    "routes.overview", "routes.steps", "routes.executions", "routes.tensors", "routes.groups", "routes.values",
-    "routes.graphs_and_sources", "routes.files", "routes.prompt", "live",
+    "routes.overview", "routes.verdict", "routes.steps", "routes.executions", "routes.tensors", "routes.groups",
+    "routes.values", "routes.graphs_and_sources", "routes.files", "routes.prompt", "live",
 )  # fmt: skip
 
 

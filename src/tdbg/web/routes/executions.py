@@ -5,37 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from tdbg.query.trace.executions import Which
-from tdbg.web.route import (
-    LIMIT,
-    OFFSET,
-    PROCESS,
-    Asked,
-    NotFoundError,
-    Parameter,
-    Route,
-    maybe,
-    number,
-    record,
-    text,
-    whole,
-)
-from tdbg.web.route import listing as many
-from tdbg.web.rows_and_stacks import FRAME, TENSOR, frames, tensors_of
+from tdbg.web.route import LIMIT, OFFSET, PROCESS, Asked, NotFoundError, Parameter, Route
+from tdbg.web.rows_and_stacks import STACK, TENSOR, frames, tensors_of
+from tdbg.web.schema import PLACE, listing, maybe, named, number, one_of, record, text, together, whole
 
-_RECORD = {
-    "execution": whole(),
-    "seq": whole(),
-    "step": whole(),
-    "time": number("in ms since the trace began"),
-    "label": text("the op's type, the function's name, or what the run of a Session was asked for"),
-    "kind": {"enum": ["function", "op"]},
-    "graph": whole("of the function that was called; -1 for an op"),
-    "op": whole(),
-    "bad": whole("how many of its tensors hold NaN or infinity"),
-    "benign": whole("how many of these were harmless, once there is a verdict"),
-    "file": maybe(text()),
-    "line": maybe(whole()),
-}
+_EXECUTION = named(
+    "Execution",
+    record(
+        execution=whole(),
+        seq=whole(),
+        step=whole(),
+        time=number("in ms since the trace began"),
+        label=text("the op's type, the function's name, or what the run of a Session was asked for"),
+        kind=one_of(("function", "op")),
+        graph=whole("of the function that was called; -1 for an op"),
+        op=whole(),
+        bad=whole("how many of its tensors hold NaN or infinity"),
+        benign=whole("how many of these were harmless, once there is a verdict"),
+        **PLACE,
+    ),
+)
+_DETAIL = together(
+    _EXECUTION, record(ended=maybe(number()), stack=STACK, inputs=listing(TENSOR), outputs=listing(TENSOR))
+)
 _MOST_TENSORS = 64
 
 
@@ -75,14 +67,14 @@ ROUTES = (
         "/api/t/{trace}/executions",
         "Eager ops and calls of functions in the order of events",
         executions,
-        record(total=whole(), at=maybe(whole()), rows=many(record(**_RECORD))),
+        named("Executions", record(total=whole(), at=maybe(whole()), rows=listing(_EXECUTION))),
         (PROCESS, _STEP, _RUN, _BAD, OFFSET, LIMIT, _AT),
     ),
     Route(
         "/api/t/{trace}/execution",
         "One of them, with its stack, inputs and outputs",
         execution,
-        record(**_RECORD, ended=maybe(number()), stack=many(FRAME), inputs=many(TENSOR), outputs=many(TENSOR)),
+        named("ExecutionDetail", _DETAIL),
         (PROCESS, Parameter("execution", "its number", is_required=True)),
     ),
 )

@@ -21,21 +21,10 @@ from tdbg.query.trace.trace import Trace
 from tdbg.report.page import build
 from tdbg.store.format import SCHEMAS
 from tdbg.store.sql import record_batches
-from tdbg.web.route import (
-    ANYTHING,
-    PROCESS,
-    Answer,
-    Asked,
-    Parameter,
-    Refused,
-    Route,
-    listing,
-    maybe,
-    record,
-    text,
-    whole,
-)
+from tdbg.web.route import PROCESS, Answer, Asked, Parameter, Refused, Route
 from tdbg.web.routes.tensors import WHERE, ops_of_line
+from tdbg.web.rows_and_stacks import NUMBERS_OF_TENSOR
+from tdbg.web.schema import PLACE, listing, maybe, named, number, one_of, record, text, truth, whole
 
 _CHUNK = 20_000
 _PIECE = 1 << 18
@@ -153,6 +142,43 @@ def diff(asked: Asked) -> dict[str, Any]:
     return trace.kept(("diff", other.id, other.version, exact), make)
 
 
+_SIDE = named(
+    "DiffSide",
+    record(
+        seq=whole(),
+        op_type=text(),
+        op_name=text(),
+        **PLACE,
+        source=maybe(text()),
+        dtype=text(),
+        shape=listing(whole()),
+        numbers=NUMBERS_OF_TENSOR,
+    ),
+)
+_PARTING = record(
+    step=whole(),
+    slot=whole(),
+    is_input=truth(),
+    what=text("what differs, in words"),
+    difference=number("relative to the largest element"),
+    allowed=number(),
+    a=maybe(_SIDE),
+    b=maybe(_SIDE),
+)
+_DIFF = named(
+    "Diff",
+    record(
+        a=text(),
+        b=text(),
+        verdict=one_of(("differ", "same")),
+        exact=truth(),
+        parting=maybe(_PARTING),
+        compared=record(tensors=whole(), measured=whole(), steps=whole(), largest_difference=number()),
+        notes=listing(text()),
+        lines=listing(text()),
+    ),
+)
+
 ROUTES = (
     Route(
         "/api/t/{trace}/export/{file}",
@@ -178,16 +204,7 @@ ROUTES = (
         "/api/t/{trace}/diff",
         "The first op and line where this run and another diverge",
         diff,
-        record(
-            a=text(),
-            b=text(),
-            verdict={"enum": ["differ", "same"]},
-            exact={"type": "boolean"},
-            parting=maybe(record(step=whole(), slot=whole(), what=text(), a=ANYTHING, b=ANYTHING)),
-            compared=record(tensors=whole(), measured=whole(), steps=whole()),
-            notes=listing(text()),
-            lines=listing(text()),
-        ),
+        _DIFF,
         (
             Parameter("other", "the id of the other trace", "text", is_required=True, most=200),
             Parameter("exact", "1: rounding counts as a difference too", "truth", default=False),

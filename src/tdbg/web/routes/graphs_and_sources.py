@@ -7,23 +7,24 @@ from typing import Any
 
 from tdbg.query.flow.neighbourhood import neighbourhood
 from tdbg.query.listing.op_health import first_bad
-from tdbg.web.route import (
+from tdbg.web.route import PROCESS, Asked, NotFoundError, Parameter, Route
+from tdbg.web.rows_and_stacks import HEALTH, STACK, frames
+from tdbg.web.schema import (
     PLACE,
-    PROCESS,
-    Asked,
-    NotFoundError,
-    Parameter,
-    Route,
-    Schema,
+    by_name,
+    counts,
     listing,
     maybe,
+    named,
     number,
+    one_of,
     record,
     text,
+    together,
     truth,
     whole,
+    with_optional,
 )
-from tdbg.web.rows_and_stacks import STACK, frames
 
 
 def op(asked: Asked) -> dict[str, Any]:
@@ -105,39 +106,102 @@ def stack(asked: Asked) -> dict[str, Any]:
     return {"frames": found}
 
 
-HEALTH: dict[str, Schema] = {
-    "rows": whole("its recorded tensors"),
-    "bad": whole(),
-    "nan": whole("elements"),
-    "inf": whole("elements"),
-    "first_bad_seq": whole("-1: none"),
-    "min": maybe(number()),
-    "max": maybe(number()),
-    "tensors": whole("recorded outputs"),
-    "benign": whole("how many of the bad ones were harmless, once there is a verdict"),
-}
-_OP = {"op": whole(), "name": text(), "type": text(), "phase": text(), "graph": whole(), **PLACE, **HEALTH}
+_OP = named(
+    "OpFacts",
+    together(HEALTH, record(op=whole(), name=text(), type=text(), phase=text(), graph=whole(), **PLACE)),
+)
+_OUTPUT = together(HEALTH, record(slot=whole(), consumers=listing(_OP)))
+_OP_DETAIL = named(
+    "OpDetail",
+    together(
+        _OP,
+        record(
+            device=text(),
+            function=text(),
+            attributes=by_name(text()),
+            stack=STACK,
+            forward=whole("the op that it differentiates; -1: none"),
+            inputs=listing(together(_OP, record(index=whole(), slot=whole()))),
+            outputs=listing(_OUTPUT),
+            control_inputs=listing(text()),
+            control_outputs=listing(text()),
+            nodes=listing(_OP),
+            edges=listing(record(**{name: whole() for name in ("from", "slot", "to", "index")})),
+            left_out=whole("ops around it that are left out"),
+        ),
+    ),
+)
+_GRAPH = named(
+    "GraphEntry",
+    together(HEALTH, record(graph=whole(), outer=whole(), process=whole(), name=text(), function=text(), ops=whole())),
+)
+_THING = named(
+    "Thing",
+    together(
+        HEALTH,
+        with_optional(
+            record(
+                name=text(),
+                kind=one_of(("scope", "op")),
+                op=whole("-1: a scope"),
+                type=text(),
+                ops=whole(),
+                phase=text(),
+                from_outside=whole(),
+                to_outside=whole(),
+            ),
+            norm=maybe(number()),
+        ),
+    ),
+    "What is directly inside a scope: an op, or a scope with all that is in it.",
+)
+_SCOPE = named(
+    "Scope",
+    record(
+        graph=whole(),
+        scope=text(),
+        left_out=whole(),
+        things=listing(_THING),
+        edges=listing(record(**{name: whole() for name in ("from", "to", "count")})),
+    ),
+)
+_SOURCE_FILES = named(
+    "SourceFiles",
+    record(
+        files=listing(
+            record(
+                file=text(),
+                is_user=truth(),
+                ops=whole(),
+                tensors=whole(),
+                rows=whole(),
+                first_line=whole(),
+                is_kept=truth("whether the trace contains its text"),
+            )
+        )
+    ),
+)
+_SOURCE_LINE = named(
+    "SourceLine",
+    record(
+        line=whole(),
+        text=text(),
+        ops=listing(whole()),
+        types=counts(),
+        rows=whole(),
+        bad=whole(),
+        benign=whole(),
+        first_bad_seq=whole(),
+    ),
+)
+_SOURCE_TEXT = named("SourceText", record(file=text(), is_kept=truth(), lines=listing(_SOURCE_LINE)))
 
 ROUTES = (
     Route(
         "/api/t/{trace}/op",
         "An op, its inputs by slot, its outputs with their consumers, and the ops around it",
         op,
-        record(
-            **_OP,
-            device=text(),
-            function=text(),
-            attributes={"type": "object"},
-            stack=STACK,
-            forward=whole("the op that it differentiates; -1: none"),
-            inputs=listing(record(index=whole(), slot=whole(), **_OP)),
-            outputs=listing(record(slot=whole(), consumers=listing(record(**_OP)), **HEALTH)),
-            control_inputs=listing(text()),
-            control_outputs=listing(text()),
-            nodes=listing(record(**_OP)),
-            edges=listing(record(**{name: whole() for name in ("from", "slot", "to", "index")})),
-            left_out=whole("ops around it that are left out"),
-        ),
+        _OP_DETAIL,
         (
             PROCESS,
             Parameter("op", "its number", is_required=True),
@@ -148,34 +212,14 @@ ROUTES = (
         "/api/t/{trace}/graphs",
         "All graphs; eager ops are graph -1",
         graphs,
-        record(
-            graphs=listing(record(graph=whole(), outer=whole(), name=text(), function=text(), ops=whole(), **HEALTH))
-        ),
+        named("Graphs", record(graphs=listing(_GRAPH))),
         (PROCESS,),
     ),
     Route(
         "/api/t/{trace}/graph",
         "What is directly inside a scope of a graph, and what flows between (edges are positions in `things`)",
         graph,
-        record(
-            graph=whole(),
-            scope=text(),
-            left_out=whole(),
-            things=listing(
-                record(
-                    name=text(),
-                    kind={"enum": ["scope", "op"]},
-                    op=whole("-1: a scope"),
-                    type=text(),
-                    ops=whole(),
-                    phase=text(),
-                    from_outside=whole(),
-                    to_outside=whole(),
-                    **HEALTH,
-                )
-            ),
-            edges=listing(record(**{name: whole() for name in ("from", "to", "count")})),
-        ),
+        _SCOPE,
         (
             PROCESS,
             Parameter("graph", "its number; -1: eager ops", least=-1, is_required=True),
@@ -187,41 +231,14 @@ ROUTES = (
         "/api/t/{trace}/sources",
         "The Python files that created ops, the user's first",
         sources,
-        record(
-            files=listing(
-                record(
-                    file=text(),
-                    is_user=truth(),
-                    ops=whole(),
-                    tensors=whole(),
-                    rows=whole(),
-                    first_line=whole(),
-                    is_kept=truth("whether the trace contains its text"),
-                )
-            )
-        ),
+        _SOURCE_FILES,
         (PROCESS,),
     ),
     Route(
         "/api/t/{trace}/source",
         "A file as it was when the program ran, each line with the ops that it created and their health",
         source,
-        record(
-            file=text(),
-            is_kept=truth(),
-            lines=listing(
-                record(
-                    line=whole(),
-                    text=text(),
-                    ops=listing(whole()),
-                    types={"type": "object", "additionalProperties": {"type": "integer"}},
-                    rows=whole(),
-                    bad=whole(),
-                    benign=whole(),
-                    first_bad_seq=whole(),
-                )
-            ),
-        ),
+        _SOURCE_TEXT,
         (PROCESS, Parameter("file", "its path, or the end of it", "text", is_required=True)),
     ),
     Route(

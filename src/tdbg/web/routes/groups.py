@@ -8,22 +8,10 @@ from typing import Any
 
 from tdbg.query.listing.groups import BY, Group, Grouped
 from tdbg.query.listing.tensor_listing import Wanted
-from tdbg.web.route import (
-    LIMIT,
-    OFFSET,
-    PROCESS,
-    Answer,
-    Asked,
-    Parameter,
-    Route,
-    listing,
-    maybe,
-    record,
-    text,
-    whole,
-)
-from tdbg.web.routes.graphs_and_sources import HEALTH
+from tdbg.web.route import LIMIT, OFFSET, PROCESS, Answer, Asked, Parameter, Route
 from tdbg.web.routes.tensors import WHERE, ops_of_line
+from tdbg.web.rows_and_stacks import HEALTH
+from tdbg.web.schema import listing, maybe, named, one_of, record, text, together, whole
 
 _FIELDS = ("key", "label", "rows", "bad", "benign", "nan", "inf", "min", "max", "first_bad_seq")
 
@@ -56,17 +44,14 @@ def _csv(found: list[Group], file: str) -> Answer:
     return Answer(out.getvalue().encode(), "text/csv; charset=utf-8", file)
 
 
+_GROUP = named("Group", together(HEALTH, record(key=text("a step, an execution, or a name"), label=text())))
+
 ROUTES = (
     Route(
         "/api/t/{trace}/groups",
         "Tensors by step, run, layer or phase: how many, how many bad ones, and their range",
         groups,
-        record(
-            by={"enum": list(BY)},
-            total=whole(),
-            at=maybe(whole()),
-            groups=listing(record(key=text("a step, an execution, or a name"), label=text(), **HEALTH)),
-        ),
+        named("Groups", record(by=one_of(BY), total=whole(), at=maybe(whole()), groups=listing(_GROUP))),
         (
             PROCESS,
             Parameter("by", "what makes a group", "text", default="step", choices=BY),

@@ -10,7 +10,8 @@ from tdbg.query.scene.trace_scene import TraceScene
 from tdbg.shell.engine import Engine
 from tdbg.shell.layout import Layout
 from tdbg.shell.result import Result
-from tdbg.web.route import PROCESS, Asked, Refused, Route, Schema, listing, record, text, truth, whole
+from tdbg.web.route import PROCESS, Asked, Refused, Route
+from tdbg.web.schema import listing, maybe, named, record, several, text, truth, whole, with_optional
 
 _LONGEST = 2000
 _MOST_LINES = 1000
@@ -69,30 +70,26 @@ def _said(result: Result, width: int) -> dict[str, Any]:
     }
 
 
-_SPAN: Schema = {"type": "array", "items": text(), "description": "text, style, and the line that a click on it types"}
+_SPAN = named("Span", several(text(), text(), text()), "Text, style, and the line that a click on it types.")
+_ANSWER = record(
+    is_error=truth(),
+    lines=listing(listing(_SPAN)),
+    left_out=whole("lines that are left out"),
+    top=whole("the line to begin at"),
+    menu=listing(_SPAN),
+)
+_LINE = with_optional(
+    record(line=text()), step=maybe(whole("which step or run to look at; null: all")), width=whole("letters on a line")
+)
 
 ROUTES = (
     Route(
         "/api/t/{trace}/shell",
         "What a command of tdbg shell shows",
         shell,
-        record(
-            is_error=truth(),
-            lines=listing(listing(_SPAN)),
-            left_out=whole("lines that are left out"),
-            top=whole("the line to begin at"),
-            menu=listing(_SPAN),
-        ),
+        named("ShellAnswer", _ANSWER),
         (PROCESS,),
         method="POST",
-        body={
-            "type": "object",
-            "required": ["line"],
-            "properties": {
-                "line": text(),
-                "step": whole("which step or run to look at; all if it is missing"),
-                "width": whole(),
-            },
-        },
+        body=named("ShellLine", _LINE),
     ),
 )

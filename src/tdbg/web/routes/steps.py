@@ -12,21 +12,9 @@ from tdbg.query.over_time.curves import Curve, Curves
 from tdbg.query.over_time.histories import Output, histories
 from tdbg.query.rules.losses import Loss
 from tdbg.query.scene.cache import SceneCache
-from tdbg.web.route import (
-    PROCESS,
-    Asked,
-    Parameter,
-    Refused,
-    Route,
-    Schema,
-    counts,
-    listing,
-    maybe,
-    number,
-    record,
-    text,
-    whole,
-)
+from tdbg.web.route import PROCESS, Asked, Parameter, Refused, Route
+from tdbg.web.rows_and_stacks import HEALTH
+from tdbg.web.schema import Schema, counts, listing, maybe, named, number, record, text, together, truth, whole
 from tdbg.web.traces import ServedTrace
 
 
@@ -193,51 +181,72 @@ def layers(asked: Asked) -> dict[str, Any]:
 _FROM = Parameter("from", "the first step to return", least=-1)
 _TO = Parameter("to", "the last one", least=-1)
 _POINTS = Parameter("points", "at most this many points; neighbouring steps share one", default=240, least=1, most=4000)
-_SERIES: Schema = {
+_SERIES: dict[str, Schema] = {
     **{name: listing(whole()) for name in ("first", "last", "rows", "elements", "bad")},
     **{name: listing(maybe(whole())) for name in ("zero", "nan", "inf")},
     **{name: listing(maybe(number())) for name in STATISTICS},
 }
+_POINTS_OF = named("Points", record(**_SERIES), "Numbers of one output over steps, a column each.")
 _LOSS = maybe(
-    record(
-        op=whole(),
-        slot=whole(),
-        name=text(),
-        note=text("what this is, if that is not certain; else empty"),
-        points=record(**_SERIES),
+    named(
+        "LossCurve",
+        record(
+            op=whole(),
+            slot=whole(),
+            name=text(),
+            note=text("what this is, if that is not certain; else empty"),
+            points=_POINTS_OF,
+        ),
     )
 )
-_CURVE = record(
-    name=text(), steps=listing(whole()), values=listing(maybe(number("a norm"))), bad=listing(whole("elements"))
+_CURVE = named(
+    "CurveOfSteps",
+    record(
+        name=text(),
+        steps=listing(whole()),
+        values=listing(maybe({"type": "number"})),
+        bad=listing(whole()),
+    ),
+    "A norm at each step, or null where it was not finite, and how many elements were bad.",
 )
-_LAYER = record(
-    name=text(), ops=whole(), rows=whole(), bad=whole(), nan=whole(), inf=whole(), first_bad_seq=whole(),
-    min=maybe(number()), max=maybe(number()), tensors=whole(), benign=whole(),
-    depth=whole(), has_inner={"type": "boolean"}, file=text("empty: it is a scope"), line=whole(),
-)  # fmt: skip
+_LAYER = named(
+    "Layer",
+    together(
+        HEALTH,
+        record(
+            name=text(),
+            ops=whole(),
+            depth=whole(),
+            has_inner=truth(),
+            file=text("empty: it is a scope"),
+            line=whole(),
+        ),
+    ),
+)
+_PART = named(
+    "TimelinePart",
+    record(
+        first=whole(),
+        last=whole(),
+        rows=whole(),
+        bad=whole(),
+        benign=whole("how many of these were harmless, once there is a verdict"),
+        seconds=maybe({"type": "number"}),
+        started=maybe({"type": "number"}),
+        alerts=counts(),
+    ),
+    "Some neighbouring steps.",
+)
+_OUTPUT = record(process=whole(), op=whole(), slot=whole(), name=text(), type=text(), points=_POINTS_OF)
 
 ROUTES = (
     Route(
         "/api/t/{trace}/timeline",
         "The steps, divided into parts: rows, bad values, seconds, and alerts once they are known",
         timeline,
-        record(
-            first=maybe(whole()),
-            last=maybe(whole()),
-            steps=whole(),
-            parts=listing(
-                record(
-                    first=whole(),
-                    last=whole(),
-                    rows=whole(),
-                    bad=whole(),
-                    benign=whole("how many of these were harmless, once there is a verdict"),
-                    seconds=maybe(number()),
-                    started=maybe(number()),
-                    alerts=counts(),
-                )
-            ),
-            loss=_LOSS,
+        named(
+            "Timeline",
+            record(first=maybe(whole()), last=maybe(whole()), steps=whole(), parts=listing(_PART), loss=_LOSS),
         ),
         (
             PROCESS,
@@ -251,32 +260,28 @@ ROUTES = (
         "/api/t/{trace}/history",
         "Numbers of outputs over steps",
         history,
-        record(
-            series=listing(
-                record(process=whole(), op=whole(), slot=whole(), name=text(), type=text(), points=record(**_SERIES))
-            )
-        ),
+        named("History", record(series=listing(_OUTPUT))),
         (Parameter("op", "process:op:slot", "text", most=40, is_repeated=True), _FROM, _TO, _POINTS),
     ),
     Route(
         "/api/t/{trace}/loss",
         "The loss over steps: the value that gradients are taken of; `note` says what it is, if that is not certain",
         loss,
-        record(loss=_LOSS),
+        named("Loss", record(loss=_LOSS)),
         (PROCESS, _FROM, _TO, _POINTS),
     ),
     Route(
         "/api/t/{trace}/gradients",
         "Norms of the gradients of all layers, and of the weights, over steps; harmless values are not counted as bad",
         gradients,
-        record(steps_per_point=whole(), layers=listing(_CURVE), weights=listing(_CURVE)),
+        named("Gradients", record(steps_per_point=whole(), layers=listing(_CURVE), weights=listing(_CURVE))),
         (PROCESS,),
     ),
     Route(
         "/api/t/{trace}/layers",
         "The layers of the model, each before those inside it, with their health; or its lines, if it has no scopes",
         layers,
-        record(layers=listing(_LAYER)),
+        named("Layers", record(layers=listing(_LAYER))),
         (PROCESS,),
     ),
 )

@@ -5,31 +5,14 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from tdbg.model import NAMES
 from tdbg.query.flow.origin_path import Way, Ways
 from tdbg.query.flow.tensor_detail import find_row, inputs_and_consumers
 from tdbg.query.listing.tensor_listing import SORT_KEYS, Wanted
 from tdbg.query.listing.tensor_page import tensor_page
 from tdbg.web.columns import column_page
-from tdbg.web.route import (
-    LIMIT,
-    OFFSET,
-    PLACE,
-    PROCESS,
-    Answer,
-    Asked,
-    Parameter,
-    Route,
-    Schema,
-    listing,
-    maybe,
-    number,
-    record,
-    text,
-    truth,
-    whole,
-)
-from tdbg.web.rows_and_stacks import COLUMNS, STACK, TENSOR, events, frames
+from tdbg.web.route import LIMIT, OFFSET, PROCESS, Answer, Asked, Parameter, Route
+from tdbg.web.rows_and_stacks import NUMBERS_OF_TENSOR, STACK, TENSOR, events, frames
+from tdbg.web.schema import PLACE, listing, maybe, named, number, record, text, together, truth, whole, with_optional
 from tdbg.web.traces import ServedTrace
 
 
@@ -121,15 +104,43 @@ def lineage(asked: Asked) -> dict[str, Any]:
 
 WHERE = Parameter("where", 'a filter, such as nan > 0 and op == "Log"', "text", default="")
 SEQ = Parameter("seq", "the number of the event", is_required=True)
-_NAMED: dict[str, Schema] = {"op": whole(), "name": text(), "type": text(), **PLACE, "bad": truth()}
-_NUMBERS = {name: maybe(number()) for name in NAMES}
+_NEAR = named(
+    "Neighbour",
+    record(seq=maybe(whole()), op=whole(), name=text(), type=text(), **PLACE, bad=truth()),
+    "A neighbour of a tensor, by the event it was then; null: it has no row.",
+)
+_LISTED = with_optional(
+    record(total=whole(), offset=whole(), at=maybe(whole()), rows=listing(TENSOR)), map=listing(whole())
+)
+_INPUT = named(
+    "TensorInput",
+    together(_NEAR, NUMBERS_OF_TENSOR, record(index=whole(), is_given=truth(), text=text())),
+)
+_STOP = named(
+    "LineageStop",
+    record(
+        tensor=text(),
+        op_type=text(),
+        op=whole(),
+        slot=whole(),
+        step=whole(),
+        execution=whole(),
+        seq=whole(),
+        bad=maybe(text("its bad values, counted")),
+        min=maybe(number()),
+        max=maybe(number()),
+        source=maybe(text()),
+        **PLACE,
+    ),
+)
+_GIVEN = named("LineageInput", record(index=whole(), op=whole(), type=text(), seq=maybe(whole()), text=text(), **PLACE))
 
 ROUTES = (
     Route(
         "/api/t/{trace}/tensors",
         "The recorded tensors, by page; for columns see tdbg.web.columns",
         tensors,
-        record(total=whole(), offset=whole(), at=maybe(whole()), rows=listing(TENSOR)),
+        named("Tensors", _LISTED),
         (
             PROCESS,
             WHERE,
@@ -154,16 +165,19 @@ ROUTES = (
         "/api/t/{trace}/tensor",
         "One tensor, with the stack of its op, the op's inputs, and what read it",
         tensor,
-        record(
-            **COLUMNS,
-            process=whole(),
-            **PLACE,
-            forward=whole("the op that its op differentiates; -1: none"),
-            stack=STACK,
-            inputs=listing(
-                record(index=whole(), seq=maybe(whole()), is_given=truth(), text=text(), **_NAMED, **_NUMBERS)
+        named(
+            "TensorDetail",
+            together(
+                TENSOR,
+                record(
+                    process=whole(),
+                    **PLACE,
+                    forward=whole("the op that its op differentiates; -1: none"),
+                    stack=STACK,
+                    inputs=listing(_INPUT),
+                    consumers=listing(_NEAR),
+                ),
             ),
-            consumers=listing(record(seq=maybe(whole()), **_NAMED)),
         ),
         (PROCESS, SEQ),
     ),
@@ -171,17 +185,7 @@ ROUTES = (
         "/api/t/{trace}/lineage",
         "Where a value came from, back to where bad values began or to what entered the program",
         lineage,
-        record(
-            stops=listing(
-                record(
-                    tensor=text(), op_type=text(), op=whole(), slot=whole(), step=whole(), execution=whole(),
-                    seq=whole(), bad=maybe(text()), min=maybe(number()), max=maybe(number()), source=maybe(text()),
-                    **PLACE,
-                )
-            ),
-            inputs=listing(record(index=whole(), op=whole(), type=text(), seq=maybe(whole()), text=text(), **PLACE)),
-            end=text("why it ends there"),
-        ),
+        named("Lineage", record(stops=listing(_STOP), inputs=listing(_GIVEN), end=text("why it ends there"))),
         (PROCESS, SEQ),
     ),
-)  # fmt: skip
+)

@@ -8,28 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from tdbg.errors import TdbgError
-from tdbg.model import NUMBERS
 from tdbg.shell.array_cells import computable
 from tdbg.shell.numeric_summary import histogram, summary_of
 from tdbg.shell.tensor_name import parse_index, take
 from tdbg.web.columns import column_page
-from tdbg.web.route import (
-    PROCESS,
-    Answer,
-    Asked,
-    Parameter,
-    Refused,
-    Route,
-    Schema,
-    listing,
-    maybe,
-    number,
-    record,
-    text,
-    truth,
-    whole,
-)
+from tdbg.web.route import PROCESS, Answer, Asked, Parameter, Refused, Route
 from tdbg.web.routes.tensors import SEQ
+from tdbg.web.rows_and_stacks import SUMMARY
+from tdbg.web.schema import listing, maybe, named, number, record, text, truth, whole
 
 _LONGEST_TEXT = 200
 
@@ -124,24 +110,30 @@ def _histogram(part: np.ndarray, bins: int) -> dict[str, Any] | None:
     return {"counts": counted.tolist(), "edges": edges.tolist()}
 
 
-_SUMMARY: Schema = record(**{one.name: whole() if one.is_count else number() for one in NUMBERS})
+_VALUE = record(
+    name=text(),
+    dtype=text(),
+    shape=listing(whole()),
+    part=listing(whole("the shape of the slice")),
+    shown=listing(whole("the shape of what is returned")),
+    is_cut=truth(),
+    summary=maybe(SUMMARY),
+    histogram=maybe(record(counts=listing(whole()), edges=listing(number()))),
+    values=listing({"anyOf": [number(), text()]}),
+)
+_BAD_ELEMENT = record(
+    total=whole("elements that are NaN or infinite"),
+    number=whole("which of them this is, counting from 0; -1: there is none"),
+    at=whole("its position, in memory order"),
+    index=listing(whole()),
+)
 
 ROUTES = (
     Route(
         "/api/t/{trace}/value",
         "Elements of a tensor that was kept; if it was not, 404 with how to keep it",
         value,
-        record(
-            name=text(),
-            dtype=text(),
-            shape=listing(whole()),
-            part=listing(whole("the shape of the slice")),
-            shown=listing(whole("the shape of what is returned")),
-            is_cut=truth(),
-            summary=maybe(_SUMMARY),
-            histogram=maybe(record(counts=listing(whole()), edges=listing(number()))),
-            values=listing({"anyOf": [number(), text()]}),
-        ),
+        named("TensorValue", _VALUE),
         (
             PROCESS,
             SEQ,
@@ -155,12 +147,7 @@ ROUTES = (
         "/api/t/{trace}/bad_element",
         "Where a tensor that was kept holds NaN or infinity: the first such element, or the next one",
         bad_element,
-        record(
-            total=whole("elements that are NaN or infinite"),
-            number=whole("which of them this is, counting from 0; -1: there is none"),
-            at=whole("its position, in memory order"),
-            index=listing(whole()),
-        ),
+        named("BadElement", _BAD_ELEMENT),
         (PROCESS, SEQ, Parameter("after", "find the next one after this position", default=-1, least=-1)),
     ),
 )

@@ -27,7 +27,8 @@ from tdbg.frameworks.tensorflow.capture.saving import NAMES, WATCH
 from tdbg.frameworks.tensorflow.capture.signatures import NOT_TRACED
 from tdbg.frameworks.tensorflow.capture.xla import is_compiled
 from tdbg.frameworks.tensorflow.sessions.client_graphs import ClientGraphs
-from tdbg.frameworks.tensorflow.sessions.runtime_graphs import RuntimeGraph, output_types
+from tdbg.frameworks.tensorflow.sessions.node_types import output_types
+from tdbg.frameworks.tensorflow.sessions.runtime_graphs import RuntimeGraph
 from tdbg.model import Phase
 
 NOTE = "exact: functions were run as TensorFlow's optimizers rewrote them; functions of datasets were not looked inside"

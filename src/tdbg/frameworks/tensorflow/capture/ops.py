@@ -1,5 +1,4 @@
-"""Answers TensorFlow 2's op callbacks: records every eager op as it runs, and hands on every op of a graph being built.
-"""
+"""Answers TensorFlow 2's op callbacks: records eager ops as they run, and hands on the ops of graphs being built."""
 
 from __future__ import annotations
 

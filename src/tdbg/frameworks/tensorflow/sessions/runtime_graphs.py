@@ -17,13 +17,12 @@ from typing import Any
 
 from tensorflow.core.framework import graph_pb2
 from tensorflow.core.util import event_pb2
-from tensorflow.python.framework import op_def_registry, tensor_util
+from tensorflow.python.framework import tensor_util
 
 from tdbg.capture.policy import Policy
 from tdbg.capture.source import Sources
 from tdbg.frameworks.tensorflow.capture import attributes
 from tdbg.frameworks.tensorflow.capture.breaks import OpBreaks
-from tdbg.frameworks.tensorflow.capture.dtypes import code_of
 from tdbg.frameworks.tensorflow.capture.held_op import Known
 from tdbg.frameworks.tensorflow.capture.op_kinds import ENTRANCES, SILENT
 from tdbg.frameworks.tensorflow.capture.signatures import NOT_TRACED
@@ -31,6 +30,7 @@ from tdbg.frameworks.tensorflow.ops import PARSERS, RISKY, SAFE, in_words, write
 from tdbg.frameworks.tensorflow.sessions.client_graphs import ClientGraphs
 from tdbg.frameworks.tensorflow.sessions.debug_nodes import Tensor, take_out, tensor_of
 from tdbg.frameworks.tensorflow.sessions.matching import Given, Match, Matching, Part, Written, fed_name
+from tdbg.frameworks.tensorflow.sessions.node_types import output_dtypes
 from tdbg.model import DType, Flag, Mode, Phase
 
 OP = "TdbgSession"
@@ -127,7 +127,7 @@ class RuntimeGraph:
         gone = {name: op for name, op in gone.items() if name not in nodes and name not in self._numbers}
         for name, op in gone.items():
             self._by_client[op.number] = self._number(name)
-        dtypes = {name: _output_dtypes(nodes[name]) for name in order}
+        dtypes = {name: output_dtypes(nodes[name]) for name in order}
         types = {name: self._matching.type_of(nodes[name], matches[name]) for name in order}
         slots: dict[str, list[int]] = {}
         used = {source for name in order if not writes_variable(types[name]) for source, _ in inputs[name]}
@@ -355,7 +355,7 @@ def _handle(tensor: Tensor, nodes: dict[str, Any], inputs: dict[str, list[Tensor
     seen = set()
     while tensor[0] in nodes and tensor[0] not in seen and nodes[tensor[0]].op in _CARRY_HANDLES:
         seen.add(tensor[0])
-        if DType.RESOURCE not in _output_dtypes(nodes[tensor[0]])[:1]:
+        if DType.RESOURCE not in output_dtypes(nodes[tensor[0]])[:1]:
             break
         tensor = inputs[tensor[0]][0]
     return tensor
@@ -388,20 +388,3 @@ def _in_order(
 def _dtype(dtypes: dict[str, list[DType]], tensor: Tensor) -> DType:
     own = dtypes[tensor[0]]
     return own[tensor[1]] if tensor[1] < len(own) else DType.UNKNOWN
-
-
-def _output_dtypes(node: Any) -> list[DType]:
-    return [code_of(number % 100) for number in output_types(node)]  # a reference's number is 100 more
-
-
-def output_types(node: Any) -> list[int]:
-    """TensorFlow's numbers of the element types that a node gives."""
-    definition = op_def_registry.get(node.op)
-    found: list[int] = []
-    for arg in definition.output_arg if definition is not None else ():
-        if arg.type_list_attr:
-            found += node.attr[arg.type_list_attr].list.type
-        else:
-            count = node.attr[arg.number_attr].i if arg.number_attr else 1
-            found += [node.attr[arg.type_attr].type if arg.type_attr else arg.type] * count
-    return found

@@ -82,7 +82,7 @@ class DebugDumpDir(GraphQueries):
         self._root = dump_root
         self._files = scan_run(dump_root)
         self._load_notes: list[str] = [
-            f"This file is no dump of a tensor; it is passed over: {path}" for path in self._files.strangers
+            f"This file is not a dump of a tensor and was skipped: {path}" for path in self._files.strangers
         ]
         self._python_graph: Any = None
         self._data = {
