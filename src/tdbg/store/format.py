@@ -145,7 +145,9 @@ latest). So whoever reads a trace that grows reads in this order.
     phase                           model.Phase
     forward                         for an op of a gradient: the op that it differentiates
     observed                        whether its outputs are observed
-    kind, roles                     vocabulary.Kind and vocabulary.Role: what it is in words of no framework
+    kind, roles                     the words of vocabulary.Kind and vocabulary.Role: what it computes and what it does
+                                    in the program, alike in all frameworks; ``other`` where no kind fits. Traces of
+                                    tdbg 0.1.0 have none: there both follow from ``type``, which is TensorFlow's
     framework                       whose op it is: ``tensorflow``; ``type`` is its name there
 ``graphs``: ``graph`` was built inside ``outer`` by ``function`` at ``stack`` and ``time``.
 ``shapes``: the ``dims`` of each shape number; a dim of -1 is not known.

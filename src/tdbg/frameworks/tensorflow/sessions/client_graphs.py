@@ -1,4 +1,4 @@
-"""Remembers of each op in a Session's graph where the program made it, its phase, and which op it differentiates."""
+"""Remembers where the program made each op of a Session's graph, in which phase, and what it differentiates."""
 
 from __future__ import annotations
 
