@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scene_traces import INPUT, NUMBERS, add, new_trace
 
-from tdbg.query.flow.graph import Graph
+from tdbg.model import Phase
+from tdbg.query.flow.graph import Graph, moved_input
 from tdbg.query.flow.neighbourhood import neighbourhood
 from tdbg.query.flow.neighbours import Neighbours
 from tdbg.query.listing.op_health import Healths
 from tdbg.query.scene.cache import SceneCache
+from tdbg.query.trace.op import Op
 from tdbg.query.trace.program import Program
 from tdbg.query.trace.rows import Rows
 from tdbg.query.trace.trace import Trace
+from tdbg.vocabulary import Kind
 
 # Number, name, type, inputs, and more. A graph calls one that is a branch, and one in a loop; both take x.
 OPS: list[tuple[int, str, str, list[int], dict[str, Any]]] = [
@@ -115,10 +119,13 @@ def test_what_a_call_gives(graph: Graph, trace: Trace) -> None:
     assert (graph.result(3, 0), graph.result(3, 1), graph.result(9, 0)) == ((31, 0), None, None)
 
 
-def test_what_is_handed_on(graph: Graph, trace: Trace) -> None:
+def test_what_is_handed_on(trace: Trace) -> None:
     ops = Program(trace, 0).ops
-    assert graph.moved(ops[43], 0) == (42, 0)
-    assert graph.moved(ops[44], 0) is None
+    assert moved_input(ops[43], 0) == 0
+    assert moved_input(ops[44], 0) is None
+    cast, identity = Op(1, 0, "", "", (), -1, Phase.FORWARD, -1, True, Kind.CAST), replace(ops[43], kind=Kind.IDENTITY)
+    assert (moved_input(cast, 0), moved_input(cast, 0, through_casts=True)) == (None, 0)
+    assert moved_input(identity, 2) == 2
 
 
 def test_variables(graph: Graph, trace: Trace) -> None:

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from tdbg.query.trace.program import Program
 
 
+def moved_input(op: Op, slot: int, through_casts: bool = False) -> int | None:
+    """Tells which of its inputs an op hands on as this output, where it does no more than that; None where it does."""
+    if Role.MOVES not in op.roles and not (through_casts and op.kind == Kind.CAST):
+        return None
+    return slot if op.kind == Kind.IDENTITY else 0  # it may hand on several
+
+
 class Graph:
     """Made once for a program: ``Program.graph``."""
 
@@ -119,13 +126,6 @@ class Graph:
         each branch; none where a trace does not tell."""
         found = [self.result(graph, slot) for graph in self.callees.get(call.number, ())]
         return [result for result in found if result is not None]
-
-    # ---- what only hands on
-
-    def moved(self, op: Op, slot: int) -> Tensor | None:
-        """Finds the input that an op hands on as this output, where it does no more than that."""
-        at = slot if op.kind == Kind.IDENTITY else 0  # it may hand on several
-        return op.inputs[at] if Role.MOVES in op.roles and at < len(op.inputs) else None
 
     # ---- variables
 

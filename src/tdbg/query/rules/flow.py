@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
+from tdbg.query.flow.graph import moved_input
 from tdbg.query.rules.sample import Sample
 from tdbg.query.rules.series import Node, Place
 from tdbg.query.trace.program import Op, Program
@@ -25,6 +26,7 @@ class Flow:
 
     def __init__(self, rows: Rows, program: Program, process: int, sample: Sample) -> None:
         self._rows, self._program, self._process, self._sample = rows, program, process, sample
+        self._graph = program.graph
         self._calls: dict[int, list[int]] = {}  # graph -> what its eager call was given, in the last step
         self._eager: dict[Node, list[int]] = {}
         self._results: dict[int, tuple[int, int]] = {}  # eager tensor -> graph that gave it, number of the result
@@ -102,8 +104,7 @@ class Flow:
             return
         if place.is_given:
             yield place
-        elif Role.MOVES in op.roles or (through_casts and op.kind == Kind.CAST):
-            moved = place.slot if op.kind == Kind.IDENTITY else 0  # it may hand on several tensors
+        elif (moved := moved_input(op, place.slot, through_casts)) is not None:
             if op.graph < 0:
                 given = self._eager.get(place.node, [])
                 made = self._of_tensor(place.node, moved, given[moved], through_casts) if len(given) > moved else ()
@@ -112,7 +113,7 @@ class Flow:
                 number, slot = op.inputs[moved]
                 yield from self.resolve(Place(Node(number, 0), slot), through_casts)
         elif _is_call(op):
-            for graph in self._callees.get(op.number, ()):
+            for graph in self._graph.callees.get(op.number, ()):
                 yield from self._result(graph, place.slot, through_casts)
         elif op.kind == Kind.ARGUMENT and op.graph >= 0:
             yield from self._argument(place, op, through_casts)
@@ -120,18 +121,15 @@ class Flow:
             yield place
 
     def _result(self, graph: int, at: int, through_casts: bool) -> Iterator[Place]:
-        function = self._program.functions.get(graph)
-        if function is not None and at < len(function.results):
-            number, slot = function.results[at]
-            yield from self.resolve(Place(Node(number, 0), slot), through_casts)
+        result = self._graph.result(graph, at)
+        if result is not None:
+            yield from self.resolve(Place(Node(result[0], 0), result[1]), through_casts)
 
     def _argument(self, place: Place, op: Op, through_casts: bool) -> Iterator[Place]:
-        at = self._argument_number.get(op.number)
+        at = self._graph.argument_number.get(op.number)
         passed: list[Place] = []
-        for number in self._callers.get(op.graph, ()):
-            source = _passed(self._program.ops[number], at) if at is not None else None
-            if source is not None:
-                passed += self.resolve(Place(Node(source[0], 0), source[1]), through_casts)
+        for _, (number, slot) in self._graph.passed(op.number):
+            passed += self.resolve(Place(Node(number, 0), slot), through_casts)
         given = self._calls.get(op.graph, ())
         if at is not None and at < len(given):
             passed += self._of_tensor(None, at, given[at], through_casts)
@@ -145,33 +143,6 @@ class Flow:
         if tensor in self._results:
             return tuple(self._result(*self._results[tensor], through_casts))
         return (Place(node, at, True),) if node is not None else ()
-
-    @cached_property
-    def _callees(self) -> dict[int, list[int]]:
-        """The graphs that each call runs, by the names in its attributes."""
-        graphs = {name: function.graph for name, function in self._program.functions_by_name.items()}
-        found = {}
-        for number, text in self._rows.query(
-            f"SELECT op, attributes FROM ops WHERE process = {self._process} AND graph >= 0 "
-            "AND list_contains(roles, 'calls')"
-        ):
-            if _is_call(self._program.ops[number]):
-                words = set(text.split('"'))
-                found[number] = [graph for name, graph in graphs.items() if name in words]
-        return found
-
-    @cached_property
-    def _callers(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = defaultdict(list)
-        for number, graphs in self._callees.items():
-            for graph in graphs:
-                found[graph].append(number)
-        return found
-
-    @cached_property
-    def _argument_number(self) -> dict[int, int]:
-        functions = self._program.functions_by_name.values()
-        return {number: at for function in functions for at, number in enumerate(function.arguments)}
 
     # ---- variables
 
@@ -189,17 +160,14 @@ class Flow:
             return None
         if Role.MOVES in op.roles and op.inputs:
             return self._handle(*op.inputs[0], depth + 1)
-        at = self._argument_number.get(number)
+        at = self._graph.argument_number.get(number)
         if at is None:
             return "op", number
         given = self._calls.get(op.graph, ())
         if at < len(given):
             return "handle", given[at]
-        for caller in self._callers.get(op.graph, ()):
-            passed = _passed(self._program.ops[caller], at)
-            if passed is not None:
-                return self._handle(*passed, depth + 1)
-        return "op", number
+        passed = self._graph.passed(number)
+        return self._handle(*passed[0][1], depth + 1) if passed else ("op", number)
 
     # ---- further away
 
@@ -232,9 +200,3 @@ def _is_call(op: Op) -> bool:
     """Whether what an op gives is looked for inside of the graphs that it runs. Those of eager calls are known by what
     they were given in the last step."""
     return op.kind in GRAPH_CALLS and op.graph >= 0
-
-
-def _passed(call: Op, at: int) -> tuple[int, int] | None:
-    """Finds the op and slot that a call passes for argument number ``at``."""
-    number = at + 1 if call.kind in (Kind.IF, Kind.CASE) else at
-    return call.inputs[number] if number < len(call.inputs) else None

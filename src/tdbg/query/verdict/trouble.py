@@ -105,6 +105,11 @@ class Trouble:
 
     # ---- trouble
 
+    @cached_property
+    def _harmful(self) -> list[Row]:
+        """The bad values that have got to where they count, in the order of events."""
+        return [row for row in self._known if self._is_harm(row)]
+
     def _is_harm(self, row: Row) -> bool:
         """Tells whether a bad value has got to where it counts: a gradient, an update, a loss, a result."""
         op = self._program.ops[row.op]
@@ -146,9 +151,8 @@ class Trouble:
         """The first rows of all trouble, one for each line of the program: those that spoilt the training before those
         that did not, then the earliest first; forward comes before backward in a step, whatever the clock says, for a
         graph may compute both at the same time."""
-        harmful = [row for row in self._known if self._is_harm(row)]
-        seen = {row.seq for row in harmful}
-        waiting, roots = list(harmful), []
+        seen = {row.seq for row in self._harmful}
+        waiting, roots = list(self._harmful), []
         while waiting:
             row = waiting.pop()
             parents = self._parents[row.seq] if row.seq in self._parents else self._bad_parents(row)
@@ -342,8 +346,8 @@ class Trouble:
     @cached_property
     def _troubled(self) -> set[int]:
         """The events that led to harm."""
-        seen = {row.seq for row in self._known if self._is_harm(row)}
-        waiting = [row for row in self._known if row.seq in seen]
+        seen = {row.seq for row in self._harmful}
+        waiting = list(self._harmful)
         while waiting:
             row = waiting.pop()
             for parent in self._parents.get(row.seq, ()):
