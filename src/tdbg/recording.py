@@ -33,6 +33,7 @@ class _Recording:
         self.config, self.owner = config, owner
         self.shared: Recording | None = None  # by the listeners; there is none before the first
         self.has_said_so = False  # that it is not the program's own
+        self.has_ended = False
         self._finder: _ImportFinder | None = None
         self._undo: Callable[[], None] = lambda: None
         self._signal: Any = None
@@ -82,6 +83,7 @@ class _Recording:
             self._undo = children.follow_spawned(config)  # children are not held
 
     def stop(self, **end: Any) -> None:
+        self.has_ended = True
         self._undo()
         if self._signal is not None:
             self._signal.hold = None
@@ -116,16 +118,16 @@ class _ImportFinder(importlib.abc.MetaPathFinder):
 
     def __init__(self, recording: _Recording, waited_for: set[str]) -> None:
         self._recording, self._waited_for = recording, waited_for
-        self._busy = False
+        self._sought: set[str] = set()  # by this finder itself; another thread may import another framework meanwhile
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if name not in self._waited_for or self._busy:
+        if name not in self._waited_for or name in self._sought:
             return None
-        self._busy = True
+        self._sought.add(name)
         try:
             spec = importlib.util.find_spec(name)
         finally:
-            self._busy = False
+            self._sought.discard(name)
         if spec is not None and spec.loader is not None:
             _after_import(spec.loader, lambda: self._arrived(name))
         return spec
@@ -136,6 +138,8 @@ class _ImportFinder(importlib.abc.MetaPathFinder):
         self._waited_for.discard(name)
         if not self._waited_for:
             sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
+        if self._recording.has_ended:  # while another thread imported
+            return
         try:
             self._recording.attach(name)
         except TdbgError as error:
@@ -233,7 +237,11 @@ def begin(config: Config, owner: str) -> None:
     global _current
     with _switch:
         recording = _Recording(config, owner)
-        recording.start()
+        try:
+            recording.start()
+        except BaseException:
+            recording.stop()  # one framework may be listened to already
+            raise
         _current = recording
 
 

@@ -14,6 +14,7 @@ from scripted_prompt import typed
 
 import tdbg
 from tdbg.capture import faults
+from tdbg.capture.hold import Holder
 from tdbg.errors import TdbgError
 
 tf = pytest.importorskip("tensorflow")
@@ -300,6 +301,31 @@ def test_a_prompt_that_fails_is_one_line_and_the_program_goes_on(tmp_path: Path,
         assert float(log_of(tf.zeros([2]))) == -INF
     said = capfd.readouterr().err.splitlines()
     assert len([line for line in said if line.startswith("tdbg: ")]) == 1, said
+
+
+def test_a_condition_added_while_the_recording_ends_holds_nothing_afterwards(tmp_path: Path, monkeypatch: Any) -> None:
+    prompt = typed(monkeypatch, "break zero > 0", "run")
+    is_held, is_ending, ask, wait = threading.Event(), threading.Event(), prompt.ask, Holder.wait
+
+    def asked_at_the_end(pause: Any) -> Any:
+        is_held.set()
+        assert is_ending.wait(60)
+        return ask(pause)
+
+    def waited(holder: Holder) -> None:
+        is_ending.set()
+        wait(holder)
+
+    monkeypatch.setattr(prompt, "ask", asked_at_the_end)
+    monkeypatch.setattr(Holder, "wait", waited)
+    with record(tmp_path, break_on="inf > 0"):
+        logs = tf.function(lambda x: tf.math.log(x) * 0.0).get_concrete_function(tf.TensorSpec([2]))
+        worker = threading.Thread(target=logs, args=(tf.zeros([2]),))
+        worker.start()
+        assert is_held.wait(60)
+    worker.join()
+    logs(tf.ones([2]))  # its observers are still there
+    assert len(prompt.pauses) == 1
 
 
 def test_with_the_check_the_program_is_held_first(tmp_path: Path, monkeypatch: Any) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -11,6 +14,8 @@ from recorded_run import line_with
 
 import tdbg
 from tdbg import frameworks
+from tdbg.capture.recording import Recording
+from tdbg.errors import TdbgError
 from tdbg.query.verdict.text import full_lines
 from tdbg.query.verdict.verdict import explain
 
@@ -77,3 +82,23 @@ def test_two_frameworks_in_one_recording(tmp_path: Path) -> None:
     assert len({row["op"] for row in ops}) == len(ops)  # one count for both
     causes = {(origin.op.framework, origin.cause.name) for origin in explain(trace).origins}
     assert causes == {("numpy", "log_of_zero"), ("tensorflow", "sqrt_of_negative")}
+
+
+def test_a_framework_that_fails_leaves_none_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes after one that is listened to already: nothing would ever end that recording."""
+    listener = ModuleType("too_old.listener")
+    listener.versions = lambda: {"too_old": "1"}  # type: ignore[attr-defined]
+    listener.start = _refuses  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "too_old", ModuleType("too_old"))
+    monkeypatch.setitem(sys.modules, "too_old.listener", listener)
+    monkeypatch.setitem(frameworks.FRAMEWORKS, "too_old", "too_old")
+    plain = np.log
+    with pytest.raises(TdbgError, match="too old"):
+        tdbg.enable(tmp_path / "run.tdbg")
+    assert np.log is plain
+    assert not tdbg.recording.is_recording()
+    assert "tdbg-writer" not in {thread.name for thread in threading.enumerate()}
+
+
+def _refuses(recording: Recording) -> None:
+    raise TdbgError("this version is too old")

@@ -7,6 +7,8 @@ import of Debugger V2's files and one of a Session's dumps), with what ``tdbg wh
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -63,3 +65,10 @@ def test_commands_find_what_only_kinds_tell(folder: Path) -> None:
     trace = Trace.open(folder / "nested_loop.tdbg")
     found = trace.connect().sql("SELECT count(*) FROM ops WHERE list_contains(roles, 'loops')").fetchall()
     assert found[0][0] > 0
+
+
+def test_sql_finds_them_before_anything_else_has_asked(folder: Path) -> None:
+    query = "SELECT DISTINCT framework, kind = '' AS is_untold FROM ops"
+    command = [sys.executable, "-m", "tdbg", "sql", "--json", str(folder / "eager_loop.tdbg"), query]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [{"framework": "tensorflow", "is_untold": False}]

@@ -17,6 +17,7 @@ from tdbg.vocabulary import Kind
         ("PadV2", ["x", "paddings", "fill"], ["x", "fill"]),
         ("OneHot", ["indices", "depth", "on", "off"], ["on", "off"]),
         ("ScatterNd", ["indices", "updates", "shape"], ["updates"]),
+        ("UnsortedSegmentProd", ["x", "segments", "count"], ["x"]),
         ("Conv2DBackpropFilter", ["x", "sizes", "gradient"], ["x", "gradient"]),
         ("Switch", ["x", "predicate"], ["x"]),
         ("Shape", ["x"], []),

@@ -38,8 +38,13 @@ class Holding:
             then()
 
     def stop(self) -> None:
+        """Before listeners stop: a person at the prompt of another thread may still add a condition, which must not
+        reach what they have put away by then."""
         self.interrupts.set(False)
         self.breaks.changed = lambda: None
+
+    def wait(self) -> None:
+        """Until no other thread is held."""
         self.holder.wait()
 
     def breakpoint_reached(self) -> None:

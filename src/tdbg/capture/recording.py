@@ -73,11 +73,13 @@ class Recording:
     def stop(self, **end: Any) -> None:
         _running[:] = [other for other in _running if other is not self]
         self.lib.set_recording(False)
+        if self.holding is not None:
+            self.holding.stop()
         for listener in self.listeners:
             with faults.guard("switching off"):
                 listener.stop()
         if self.holding is not None:
-            self.holding.stop()
+            self.holding.wait()
         if isinstance(self.recorder, Recorder):
             self.recorder.stop(**end)
         for listener in self.listeners:

@@ -44,3 +44,12 @@ def test_what_is_finite_in_half_is_the_same_in_float64(x: float) -> None:
 
 def test_nothing_to_compute_with() -> None:
     assert in_float64(Kind.EXP, []) is None
+
+
+def test_a_product_with_a_square_matrix_is_left_alone() -> None:
+    """Attention takes its second one turned, which its kind does not tell."""
+    tall, square = np.ones((2, 4, 3), np.float16), np.ones((2, 3, 3), np.float16)
+    assert in_float64(Kind.MATMUL, [tall, square]) is None
+    assert in_float64(Kind.MATMUL, [tall, tall]) is None
+    product = in_float64(Kind.MATMUL, [tall, np.ones((2, 3, 4), np.float16)])
+    assert product is not None and product.tolist() == np.full((2, 4, 4), 3.0).tolist()

@@ -132,7 +132,7 @@ _KINDS: dict[Kind, str] = {
     Kind.SEGMENT_SUM: "SegmentSum SegmentSumV2 UnsortedSegmentSum SparseSegmentSum",
     Kind.SEGMENT_MEAN: "SegmentMean SparseSegmentMean",
     Kind.SEGMENT_REDUCTION: """SegmentMax SegmentMaxV2 SegmentMin SegmentMinV2 SegmentProd SegmentProdV2
-        UnsortedSegmentMax UnsortedSegmentMin""",
+        UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd""",
     Kind.BATCH_NORM: "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3",
     Kind.POOL: "MaxPool MaxPoolV2 MaxPool3D AvgPool AvgPool3D",
     Kind.MATMUL: f"{_MATMULS} {_by_onednn(_MATMULS)}",

@@ -22,6 +22,13 @@ def _elu(x: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(x < 0, np.expm1(x), x))
 
 
+def _matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Only where the shapes tell that neither is taken turned: the kind of an op does not."""
+    if any(x.ndim < 2 or x.shape[-2] == x.shape[-1] for x in (a, b)):
+        raise ValueError("a square matrix may be taken turned")
+    return np.matmul(a, b)
+
+
 def _over(reduce: Callable) -> Callable:
     def along(x: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
         return reduce(x, axis=None if axis is None else tuple(int(a) for a in np.atleast_1d(axis)))
@@ -57,7 +64,7 @@ _OPS: dict[Kind, Callable[..., np.ndarray]] = {
     Kind.MEAN: _over(np.mean),
     Kind.PRODUCT: _over(np.prod),
     Kind.HALF_SQUARES: lambda x: np.sum(np.square(x)) / 2,
-    Kind.MATMUL: np.matmul,
+    Kind.MATMUL: _matmul,
     Kind.SQRT_GRADIENT: lambda y, g: 0.5 * g / y,
     Kind.RSQRT_GRADIENT: lambda y, g: -0.5 * g * y**3,
     Kind.CAST: lambda x: x,

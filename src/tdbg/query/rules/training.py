@@ -159,7 +159,7 @@ class Training:
         if op.graph < 0 or depth > 8:
             return None
         if op.kind in _SAME_BUT_FOR_ONES and op.inputs:
-            number, slot = op.inputs[0]
+            number, slot = self.program.graph.moved(op, place.slot) or op.inputs[0]
             dims = self._shape(Place(Node(number, 0), slot), depth + 1)
             return tuple(size for size in dims if size != 1) if dims and op.kind == Kind.SQUEEZE else dims
         if op.kind == Kind.ARGUMENT:
