@@ -10,6 +10,7 @@ import numpy as np
 from tdbg.frameworks import dialect_of
 from tdbg.frameworks.contract import Dialect
 from tdbg.model import DType, Frame, Phase
+from tdbg.query.flow.graph import moved_input
 from tdbg.query.rules.flow import Flow
 from tdbg.query.rules.layer_lines import LayerLines
 from tdbg.query.rules.losses import find_losses
@@ -159,7 +160,7 @@ class Training:
         if op.graph < 0 or depth > 8:
             return None
         if op.kind in _SAME_BUT_FOR_ONES and op.inputs:
-            number, slot = self.program.graph.moved(op, place.slot) or op.inputs[0]
+            number, slot = op.inputs[moved_input(op, place.slot) or 0]
             dims = self._shape(Place(Node(number, 0), slot), depth + 1)
             return tuple(size for size in dims if size != 1) if dims and op.kind == Kind.SQUEEZE else dims
         if op.kind == Kind.ARGUMENT:
