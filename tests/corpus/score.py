@@ -144,7 +144,7 @@ def _work(names: list[str], folder: Path, programs: Path, options: dict[str, Any
         json.dumps(options),
         *names,
     ]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=800)
     if ran.returncode:
         raise RuntimeError(f"a worker failed:\n{ran.stderr[-4000:]}")
     return json.loads(ran.stdout)

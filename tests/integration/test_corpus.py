@@ -14,6 +14,8 @@ pytest.importorskip("tensorflow")
 sys.path.insert(0, str(Path(__file__).parents[1] / "corpus"))
 import score as corpus
 
+pytestmark = pytest.mark.timeout(900)  # the first test waits for a hundred programs
+
 # At least so many right; raise them when more are.
 CAUSES = 70
 FIXES_TRIED = 70
