@@ -83,7 +83,7 @@ def test_a_server_that_goes_is_told_and_one_that_comes_back_goes_on(
 
     def ended(server: subprocess.Popen[str]) -> None:
         server.send_signal(signal.SIGINT)
-        server.communicate(timeout=60)
+        server.communicate(timeout=240)
 
     server, address = started()
     try:

@@ -63,7 +63,7 @@ class EventListener:
     def wait_for(self, watch_key, count=1):
         """The events of a tensor, once so many have come: TensorFlow does not wait until the server has them."""
         with self._changed:
-            assert self._changed.wait_for(lambda: len(self.of(watch_key)) >= count, timeout=20), self.watch_keys()
+            assert self._changed.wait_for(lambda: len(self.of(watch_key)) >= count, timeout=240), self.watch_keys()
             return self.of(watch_key)
 
     def of(self, watch_key):

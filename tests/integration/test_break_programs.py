@@ -121,7 +121,7 @@ def test_ctrl_c_at_the_prompt_stays_at_the_prompt(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SMALL)
     words = ["-m", "tdbg", "run", "-q", "--break", "inf > 0", "train.py"]
     terminal = pexpect.spawn(
-        sys.executable, words, cwd=tmp_path, env=environment(TERM="dumb"), encoding="utf-8", timeout=60
+        sys.executable, words, cwd=tmp_path, env=environment(TERM="dumb"), encoding="utf-8", timeout=240
     )
     terminal.expect("is met by Log:0")
     terminal.expect("tdbg> ")
@@ -145,7 +145,7 @@ def test_the_screen_opens_on_the_thread_that_is_held(tmp_path: Path) -> None:
         env=environment(TERM="xterm-256color", TDBG_STATE=str(tmp_path / "state")),
         dimensions=(30, 110),
         encoding="utf-8",
-        timeout=60,
+        timeout=240,
     )
     terminal.expect("is met by Log:0")
     terminal.expect("array")

@@ -89,7 +89,7 @@ def test_a_function_with_a_breakpoint_can_be_saved(tmp_path: Path, monkeypatch: 
         f"import sys, tensorflow as tf\nm = tf.saved_model.load({str(tmp_path / 'saved')!r})\n"
         "assert 'tdbg' not in sys.modules\nprint(m.call(tf.constant([3.0])).numpy())"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
     assert ran.stdout == "[6.]\n", ran.stderr
 
 

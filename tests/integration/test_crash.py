@@ -51,7 +51,7 @@ def begin(words: list[str], folder: Path, **env: str) -> subprocess.Popen[str]:
 
 
 def end(process: subprocess.Popen[str]) -> Result:
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=240)
     return Result(process.returncode, out, err)
 
 

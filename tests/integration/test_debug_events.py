@@ -415,7 +415,7 @@ def test_a_full_disk_leaves_nothing_and_is_one_sentence(stock, tmp_path):
         "sys.exit(main(sys.argv[1:]))"
     )
     words = [sys.executable, "-c", code, "import", str(stock("FULL_HEALTH")), "-o", str(tmp_path / "x.tdbg")]
-    done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=240)
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "cannot write the trace" in done.stderr, (
         done.stderr
     )
@@ -448,7 +448,7 @@ def tensorboard(live):
 
         def get(route, **query):
             words = "&".join(f"{name}={value}" for name, value in {"run": "__default_debugger_run__", **query}.items())
-            with urllib.request.urlopen(f"{address}data/plugin/debugger-v2{route}?{words}", timeout=60) as answer:
+            with urllib.request.urlopen(f"{address}data/plugin/debugger-v2{route}?{words}", timeout=240) as answer:
                 return json.load(answer)
 
         def until(is_loaded):  # TensorBoard reads in the background

@@ -82,7 +82,7 @@ print(len(mine) > 2, {os.fstat(fd).st_size for fd in mine}, os.lseek(first, 0, o
 def test_taken_descriptors_are_noticed_and_a_file_that_is_gone_stops_the_recording(tmp_path: Path, case: str) -> None:
     environment = {**ENVIRONMENT, "PYTHONPATH": f"{ENVIRONMENT['PYTHONPATH']}{os.pathsep}{Path(__file__).parent}"}
     words = [sys.executable, "-c", TAKEN, case]
-    result = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240)
     assert (result.returncode, result.stdout) == (0, "True {0} 0\n"), result.stderr
     if case == "closed":
         assert result.stderr == ""

@@ -138,7 +138,7 @@ def test_workers_of_a_cluster_share_a_trace(tmp_path: Path) -> None:
     }
     # The run is over: the same cluster again does not add to it.
     again = tdbg_run(program, "-o", "run.tdbg", TF_CONFIG=tasks[0])
-    assert "this already exists" in again.communicate(timeout=60)[0]
+    assert "this already exists" in again.communicate(timeout=240)[0]
     assert again.returncode == 2
 
 

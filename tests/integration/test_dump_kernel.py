@@ -204,7 +204,7 @@ def test_a_disk_that_takes_no_more(tmp_path):
     """
     ran = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)],
-        cwd=tmp_path, env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}, capture_output=True, text=True, timeout=120,
+        cwd=tmp_path, env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}, capture_output=True, text=True, timeout=240,
     )  # fmt: skip
     assert ran.stdout.split() == ["10.0", "10.0", "100000.0", "10.0"], ran.stderr
     assert ran.stderr.count("tensors are missing from the dumps in ") == 1, ran.stderr

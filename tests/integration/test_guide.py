@@ -35,7 +35,7 @@ def run_text(program: str, typed: list[str], folder: Path) -> Transcript:
 def shell(folder: Path, trace: str, commands: str) -> str:
     words = [sys.executable, "-m", "tdbg", "shell", trace, "-c", commands]
     environment = os.environ | {"PYTHONPATH": SOURCE, "TDBG_STATE": str(folder / "state"), "TDBG_STRICT": "1"}
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120).stdout
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=240).stdout
 
 
 def test_constants_that_were_folded_are_shown_all_the_same(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_pipes_and_devices_are_never_opened(recorded: list[Path], tmp_path: Path
             os.mkfifo(file)
     more = {"sql": ["SELECT count(*) FROM ops"], "export": [str(tmp_path / "out")], "report": ["-o", "out.html"]}
     command = [sys.executable, "-m", "tdbg", *words, str(tmp_path / "run.tdbg"), *more.get(words[0], [])]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=tmp_path, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, cwd=tmp_path, check=False)
     assert done.returncode in (0, 2), done
     assert "Traceback" not in done.stderr
 

@@ -72,7 +72,7 @@ class Kernel:
                 shown.plain.append(content["data"].get("text/plain", ""))
                 shown.html.append(content["data"].get("text/html", ""))
 
-        reply = self._client.execute_interactive(code, output_hook=hear, timeout=120, store_history=True)
+        reply = self._client.execute_interactive(code, output_hook=hear, timeout=240, store_history=True)
         shown.status = reply["content"]["status"]
         return shown
 
@@ -106,7 +106,7 @@ def kernel(folder: Path) -> Iterator[Kernel]:
 
 def fetch(address: str) -> tuple[int, Any, str]:
     try:
-        with urllib.request.urlopen(address, timeout=60) as answer:
+        with urllib.request.urlopen(address, timeout=240) as answer:
             return answer.status, answer.headers, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.headers, error.read().decode()
@@ -225,7 +225,7 @@ def test_ipython_in_a_terminal(tmp_path):
     )
     environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(SOURCE), "IPYTHONDIR": str(tmp_path)}
     words = [sys.executable, "-m", "IPython", "--colors=NoColor", "session.ipy"]
-    ran = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240)
     assert "first bad value" in ran.stdout and "tf.math.log" in ran.stdout, ran
     assert ran.stdout.splitlines()[-1] == "no server" and "<pre" not in ran.stdout
 

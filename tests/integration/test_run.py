@@ -36,7 +36,7 @@ def python(words: list[str], folder: Path, stdin: str = "", **env: str) -> Resul
     environment = {**os.environ, "PYTHONPATH": SOURCE, "TF_CPP_MIN_LOG_LEVEL": "3", **env}
     environment.pop("TDBG_OUTPUT", None)
     ran = subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment, input=stdin, capture_output=True, text=True, timeout=120
+        [sys.executable, *words], cwd=folder, env=environment, input=stdin, capture_output=True, text=True, timeout=240
     )
     return Result(ran.returncode, ran.stdout, ran.stderr)
 
@@ -183,7 +183,7 @@ if __name__ == "__main__":
     queue = context.Queue()
     process = context.Process(target=work, args=(queue, Thing()))
     process.start()
-    print(queue.get(timeout=60), flush=True)
+    print(queue.get(timeout=240), flush=True)
     process.join()
     print(process.exitcode)
 """
@@ -225,7 +225,7 @@ def on_one_pipe(code: str, folder: Path) -> str:
     environment = {**os.environ, "PYTHONPATH": SOURCE}
     pipe = subprocess.PIPE
     return subprocess.run(
-        words, cwd=folder, env=environment, stdout=pipe, stderr=subprocess.STDOUT, text=True, timeout=60
+        words, cwd=folder, env=environment, stdout=pipe, stderr=subprocess.STDOUT, text=True, timeout=240
     ).stdout
 
 

@@ -181,7 +181,7 @@ def test_events_of_debugger_v2(folder, events):
 def test_a_pipe_that_is_closed_is_no_error(folder, session):
     command = f"{sys.executable} -m tdbg shell {session} -c 'lt; lt; lt; help' | head -1"
     ran = subprocess.run(
-        ["bash", "-c", command], cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=60
+        ["bash", "-c", command], cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=240
     )
     assert ran.stdout == "tdbg> lt\n" and not ran.stderr
 

@@ -77,7 +77,7 @@ def tensorboard(logdir: Path, environment: dict[str, str], *flags: str) -> Itera
 
 def ask(address: str) -> tuple[int, dict[str, str], bytes]:
     try:
-        with urllib.request.urlopen(address, timeout=60) as answer:
+        with urllib.request.urlopen(address, timeout=240) as answer:
             return answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, dict(error.headers), error.read()
@@ -92,7 +92,7 @@ def get(address: str) -> Any:
 def listed_traces(address: str, wanted: int) -> list[dict[str, Any]]:
     """Once there are so many: what is imported comes when it is ready. The page is told by an event; so is this."""
     found = get(f"{address}{PLUGIN}/api/traces")
-    with urllib.request.urlopen(f"{address}{PLUGIN}/api/events", timeout=60) as events:
+    with urllib.request.urlopen(f"{address}{PLUGIN}/api/events", timeout=240) as events:
         for line in events:
             if line.startswith(b"event: traces"):
                 found = get(f"{address}{PLUGIN}/api/traces")
@@ -109,7 +109,7 @@ def test_a_logdir_with_traces(tmp_path, environment):
         ["run", "-q", "-o", str(trace), "train.py"],
         ["export", "--format", "tfdbg2", str(trace), "logs/second/events"],
     ):
-        subprocess.run([*tdbg_, *words], cwd=tmp_path, env=environment, check=True, capture_output=True, timeout=120)
+        subprocess.run([*tdbg_, *words], cwd=tmp_path, env=environment, check=True, capture_output=True, timeout=240)
 
     with tensorboard(tmp_path / "logs", environment, "--path_prefix", "/board") as (address, said):
         plugin = get(f"{address}data/plugins_listing")["tdbg"]

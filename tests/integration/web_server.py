@@ -38,7 +38,7 @@ class Client:
     def ask(
         self, path: str, headers: dict[str, str] | None = None, method: str = "GET", body: bytes | None = None
     ) -> Reply:
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=240)
         try:
             sent = self.token if headers is None else headers
             connection.putrequest(method, path, skip_host="Host" in sent)

@@ -23,7 +23,7 @@ SOURCE = str(Path(tdbg.__file__).parents[1])
 def tdbg_process(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": SOURCE}
     line = [sys.executable, "-W", "error", "-m", "tdbg", *words]
-    return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, timeout=240)
 
 
 def test_every_command_has_one_line_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -169,7 +169,7 @@ def test_a_bad_settings_file_is_one_warning(monkeypatch, capsys, tmp_path):
 def terminal(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("PAGER", "cat -n")
-    child = pexpect.spawn(sys.executable, ["-c", PROGRAM], encoding="utf-8", timeout=30, dimensions=(12, 100))
+    child = pexpect.spawn(sys.executable, ["-c", PROGRAM], encoding="utf-8", timeout=240, dimensions=(12, 100))
     child.expect("tdbg> ")
     yield child
     child.close(force=True)
@@ -204,7 +204,7 @@ def test_history_is_kept_between_programs_and_searched_by_prefix(terminal, tmp_p
     for line in ("lt -t Softmax", "ri", "exit"):
         terminal.send(line + "\r")
         terminal.expect("tdbg> " if line != "exit" else pexpect.EOF)
-    again = pexpect.spawn(sys.executable, ["-c", PROGRAM], encoding="utf-8", timeout=30, dimensions=(12, 100))
+    again = pexpect.spawn(sys.executable, ["-c", PROGRAM], encoding="utf-8", timeout=240, dimensions=(12, 100))
     again.expect("tdbg> ")
     again.send("lt\x1b[A")
     again.expect("-t Softmax")
@@ -218,7 +218,7 @@ def test_a_reader_that_stops_reading_ends_it_without_a_word(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     command = f"printf 'help\\nhelp\\nhelp\\n' | {sys.executable} program.py | head -1"
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, env=environment)
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=240, env=environment)
     assert ran.stdout == "run-end: run #4\n"
     assert "Traceback" not in ran.stderr and "continues without the debugger" in ran.stderr
 
@@ -235,7 +235,7 @@ threads = [threading.Thread(target=hold, args=[name]) for name in ("one", "other
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
-    child = pexpect.spawn(sys.executable, ["-c", program], encoding="utf-8", timeout=60)
+    child = pexpect.spawn(sys.executable, ["-c", program], encoding="utf-8", timeout=240)
     child.expect("begin (one|other)")
     first = child.match[1]
     child.expect("tdbg>")
