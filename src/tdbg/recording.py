@@ -34,6 +34,7 @@ class _Recording:
         self.shared: Recording | None = None  # by the listeners; there is none before the first
         self.has_said_so = False  # that it is not the program's own
         self.has_ended = False
+        self._attaching = threading.Lock()  # two threads may import a framework each at the same time
         self._finder: _ImportFinder | None = None
         self._undo: Callable[[], None] = lambda: None
         self._signal: Any = None
@@ -60,17 +61,18 @@ class _Recording:
         from tdbg.frameworks import FRAMEWORKS
 
         module = import_module(f"{FRAMEWORKS[framework]}.listener")
-        is_first = self.shared is None
-        shared = self.shared or _open(self.config, module.versions())
-        try:
-            shared.listeners.append(module.start(shared))
-        except BaseException:
+        with self._attaching:
+            is_first = self.shared is None
+            shared = self.shared or _open(self.config, module.versions())
+            try:
+                shared.listeners.append(module.start(shared))
+            except BaseException:
+                if is_first:
+                    shared.stop()
+                raise
+            self.shared = shared
             if is_first:
-                shared.stop()
-            raise
-        self.shared = shared
-        if is_first:
-            self._follow(shared)
+                self._follow(shared)
 
     def _follow(self, shared: Recording) -> None:
         """Signals and spawned children belong to the recording from here on."""

@@ -34,7 +34,7 @@ _KINDS: dict[Kind, str] = {
     Kind.DIVIDE_NO_NAN: "DivNoNan",
     Kind.FLOOR_DIVIDE: "FloorDiv",
     Kind.TRUNCATE_DIVIDE: "TruncateDiv",
-    Kind.MODULO: "FloorMod Mod TruncateMod",
+    Kind.MODULO: "FloorMod Mod",
     Kind.NEGATE: "Neg",
     Kind.ABS: "Abs ComplexAbs",
     Kind.SIGN: "Sign",
