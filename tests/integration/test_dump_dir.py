@@ -12,9 +12,9 @@ from session_graphs import GRAPHS
 from tensorflow.python import debug as stock
 from tensorflow.python.debug.lib.debug_data import InconvertibleTensorProto as StockInconvertible
 
+from tdbg.frameworks.tensorflow.reading_dumps import dump_dir as ours
+from tdbg.frameworks.tensorflow.reading_dumps.dump_graphs import reconstruct_non_debug_graph_def
 from tdbg.frameworks.tensorflow.sessions.executor_cost import ExecutorCost
-from tdbg.frameworks.tensorflow.tfdbg import dump_dir as ours
-from tdbg.frameworks.tensorflow.tfdbg.dump_graphs import reconstruct_non_debug_graph_def
 from tdbg.frameworks.tensorflow.tfdbg.dumping import DumpingDebugWrapperSession
 
 CPU_0, CPU_1 = (f"/job:localhost/replica:0/task:0/device:CPU:{n}" for n in (0, 1))

@@ -19,9 +19,9 @@ from tensorflow.core.framework import graph_pb2
 from tensorflow.python.debug.lib import debug_data
 
 from tdbg import native
+from tdbg.frameworks.tensorflow.reading_dumps.dump_tensors import read_event
 from tdbg.frameworks.tensorflow.sessions.debug_nodes import take_out
 from tdbg.frameworks.tensorflow.sessions.executor_cost import ExecutorCost
-from tdbg.frameworks.tensorflow.tfdbg.dump_tensors import read_event
 from tdbg.tensorflow import debug as tf_debug
 
 v1 = tf.compat.v1

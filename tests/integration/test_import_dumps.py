@@ -15,7 +15,7 @@ import tdbg
 from tdbg.__main__ import main
 from tdbg.errors import TdbgError
 from tdbg.formats.dumps.importer import import_dumps
-from tdbg.frameworks.tensorflow.tfdbg import dump_dir as ours
+from tdbg.frameworks.tensorflow.reading_dumps import dump_dir as ours
 from tdbg.model import Flag
 from tdbg.query.verdict.verdict import explain
 

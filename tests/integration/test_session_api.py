@@ -19,9 +19,10 @@ from tensorflow.python.debug.lib import debug_graphs as stock_graphs
 from tensorflow.python.debug.wrappers import framework as stock_framework
 
 import tdbg
-from tdbg.frameworks.tensorflow.tfdbg import debug_data as own_data
-from tdbg.frameworks.tensorflow.tfdbg import debug_graphs, framework
-from tdbg.frameworks.tensorflow.tfdbg.dump_tensors import read_event
+from tdbg.frameworks.tensorflow.reading_dumps import debug_data as own_data
+from tdbg.frameworks.tensorflow.reading_dumps import debug_graphs
+from tdbg.frameworks.tensorflow.reading_dumps.dump_tensors import read_event
+from tdbg.frameworks.tensorflow.tfdbg import framework
 from tdbg.tensorflow import debug as tf_debug
 
 v1 = tf.compat.v1

@@ -5,10 +5,15 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-_MODULES = frozenset(("debug_data", "debug_graphs", "framework", "grpc"))
+_HOMES = {
+    "debug_data": "reading_dumps",
+    "debug_graphs": "reading_dumps",
+    "framework": "tfdbg",
+    "grpc": "tfdbg",
+}
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name not in _MODULES:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"tdbg.frameworks.tensorflow.tfdbg.{name}")
+    return import_module(f"tdbg.frameworks.tensorflow.{_HOMES[name]}.{name}")

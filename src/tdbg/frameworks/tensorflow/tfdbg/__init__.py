@@ -1,1 +1,1 @@
-"""The wrappers, hooks and prompts that users of tfdbg know, and reading the dumps they write."""
+"""The wrappers, hooks and prompts that users of tfdbg know."""

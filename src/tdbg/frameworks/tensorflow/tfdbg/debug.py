@@ -1,11 +1,11 @@
 """The names of ``tensorflow.python.debug``: ``from tdbg.tensorflow import debug as tf_debug``."""
 
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import DebugDumpDir as DebugDumpDir
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import DebugTensorDatum as DebugTensorDatum
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import has_inf_or_nan as has_inf_or_nan
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import load_tensor_from_event as load_tensor_from_event
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import load_tensor_from_event_file as load_tensor_from_event_file
-from tdbg.frameworks.tensorflow.tfdbg.dump_graphs import (
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import DebugDumpDir as DebugDumpDir
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import DebugTensorDatum as DebugTensorDatum
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import has_inf_or_nan as has_inf_or_nan
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import load_tensor_from_event as load_tensor_from_event
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import load_tensor_from_event_file as load_tensor_from_event_file
+from tdbg.frameworks.tensorflow.reading_dumps.dump_graphs import (
     reconstruct_non_debug_graph_def as reconstruct_non_debug_graph_def,
 )
 from tdbg.frameworks.tensorflow.tfdbg.dumping import DumpingDebugWrapperSession as DumpingDebugWrapperSession

@@ -16,8 +16,8 @@ from tensorflow.core.util import event_pb2
 from tdbg.formats.dumps.folder import scan_run
 from tdbg.formats.dumps.names import device_of_folder
 from tdbg.frames import is_user_file
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import DebugDumpDir
-from tdbg.frameworks.tensorflow.tfdbg.dump_tensors import read_event
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import DebugDumpDir
+from tdbg.frameworks.tensorflow.reading_dumps.dump_tensors import read_event
 
 URL_PREFIX = "grpc://"
 _CHUNK = 4_000_000  # below gRPC's usual limit of 4 MiB per message

@@ -20,9 +20,9 @@ from tdbg.capture import faults
 from tdbg.errors import TdbgError
 from tdbg.formats.dumps.names import as_path, split_element, tensor_name
 from tdbg.frameworks.tensorflow.capture.observers import register_ops
+from tdbg.frameworks.tensorflow.reading_dumps.dump_graphs import load_partition_graph, ref_outputs
 from tdbg.frameworks.tensorflow.sessions.debug_nodes import tensor_of
 from tdbg.frameworks.tensorflow.sessions.executor_cost import ExecutorCost
-from tdbg.frameworks.tensorflow.tfdbg.dump_graphs import load_partition_graph, ref_outputs
 from tdbg.frameworks.tensorflow.tfdbg.dump_root import IDENTITY, KeptGraph
 
 OP = "TdbgDump"

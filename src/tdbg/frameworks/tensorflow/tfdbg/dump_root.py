@@ -23,8 +23,8 @@ from tensorflow.core.framework import graph_pb2
 from tensorflow.core.util import event_pb2
 
 from tdbg.formats.dumps.names import CORE_METADATA_PREFIX, FEEDS_NAME, FETCHES_NAME, GRAPH_PREFIX
+from tdbg.frameworks.tensorflow.reading_dumps.dump_tensors import read_event
 from tdbg.frameworks.tensorflow.sessions.debug_nodes import rename_debug_op
-from tdbg.frameworks.tensorflow.tfdbg.dump_tensors import read_event
 
 IDENTITY = "DebugIdentity"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import DebugDumpDir
 from tdbg.frameworks.tensorflow.sessions.source_lines import user_stack
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import DebugDumpDir
 
 _SAID_OF_NODE = re.compile(r"^Node: '[^\n]*'\n(.+?)(?:\n\t? ?\[\[|\Z)", re.M | re.S)
 _ADVICE = (

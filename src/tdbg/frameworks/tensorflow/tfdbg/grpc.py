@@ -11,11 +11,11 @@ from typing import Any
 
 from tdbg.capture import faults
 from tdbg.frames import is_own_file
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import DebugDumpDir
+from tdbg.frameworks.tensorflow.reading_dumps.filters import TensorFilter
 from tdbg.frameworks.tensorflow.sessions.names import run_key
 from tdbg.frameworks.tensorflow.tfdbg.debug_server import DebugServer
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import DebugDumpDir
 from tdbg.frameworks.tensorflow.tfdbg.dump_root import DumpRoot, RunDump
-from tdbg.frameworks.tensorflow.tfdbg.filters import TensorFilter
 from tdbg.frameworks.tensorflow.tfdbg.non_interactive import NonInteractiveDebugWrapperSession
 from tdbg.frameworks.tensorflow.tfdbg.old_names import takes_old_names
 from tdbg.frameworks.tensorflow.tfdbg.requests import (

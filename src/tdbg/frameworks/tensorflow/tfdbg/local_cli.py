@@ -18,9 +18,9 @@ import tensorflow as tf
 from tdbg.capture import control, faults
 from tdbg.capture.control import Action, Kind, Pause, Prompt
 from tdbg.errors import TdbgError
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import DebugDumpDir, has_inf_or_nan
 from tdbg.frameworks.tensorflow.tfdbg.base_wrapper import BaseDebugWrapperSession
 from tdbg.frameworks.tensorflow.tfdbg.ctrl_c import CTRL_C
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import DebugDumpDir, has_inf_or_nan
 from tdbg.frameworks.tensorflow.tfdbg.dump_root import DumpRoot, RunDump
 from tdbg.frameworks.tensorflow.tfdbg.old_names import takes_old_names
 from tdbg.frameworks.tensorflow.tfdbg.requests import (

@@ -12,10 +12,10 @@ from tensorflow.core.framework import node_def_pb2
 from tdbg.formats.dumps.names import split_element
 from tdbg.frameworks.tensorflow.capture.attributes import plain
 from tdbg.frameworks.tensorflow.dialect import DIALECT
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import DebugDumpDir
+from tdbg.frameworks.tensorflow.reading_dumps.dump_graphs import PartitionGraph
 from tdbg.frameworks.tensorflow.sessions.matching import Given, Part, Written, fed_name
 from tdbg.frameworks.tensorflow.sessions.source_lines import UserOps, frames_of, line_text
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import DebugDumpDir
-from tdbg.frameworks.tensorflow.tfdbg.dump_graphs import PartitionGraph
 from tdbg.scene import Edge, Node
 
 

@@ -15,10 +15,10 @@ from tdbg.capture.source import script_of
 from tdbg.errors import TdbgError
 from tdbg.formats.dumps.importer import import_dumps
 from tdbg.formats.dumps.names import node_of
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import DebugDumpDir
 from tdbg.frameworks.tensorflow.sessions.names import describe_run, flattened_names
 from tdbg.frameworks.tensorflow.sessions.profile import profiled_nodes
 from tdbg.frameworks.tensorflow.sessions.source_lines import user_stack
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import DebugDumpDir
 from tdbg.frameworks.tensorflow.tfdbg.error_texts import error_lines
 from tdbg.frameworks.tensorflow.tfdbg.import_lines import GraphLines
 from tdbg.frameworks.tensorflow.tfdbg.run_feeds import Feeds

@@ -14,14 +14,14 @@ from tdbg.errors import TdbgError
 from tdbg.formats.dumps.events import map_tensor
 from tdbg.formats.dumps.names import split_element
 from tdbg.frameworks.tensorflow.dialect import DIALECT
-from tdbg.frameworks.tensorflow.sessions.matching import computed_for, fed_name
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import (
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import (
     DebugDumpDir,
     DebugTensorDatum,
     InconvertibleTensorProto,
     has_inf_or_nan,
 )
-from tdbg.frameworks.tensorflow.tfdbg.filters import filter_of, numbers_of
+from tdbg.frameworks.tensorflow.reading_dumps.filters import filter_of, numbers_of
+from tdbg.frameworks.tensorflow.sessions.matching import computed_for, fed_name
 from tdbg.frameworks.tensorflow.tfdbg.run_nodes import RuntimeNodes
 from tdbg.model import Summary
 from tdbg.scene import Seen, Selection, TensorFilter, Tensors, computed_inside

@@ -16,8 +16,8 @@ from tensorflow.core.framework import graph_pb2
 from tdbg.formats.dumps.edges import causality_violations
 from tdbg.formats.dumps.folder import scan_run
 from tdbg.formats.dumps.names import node_of, watch_key
-from tdbg.frameworks.tensorflow.tfdbg.dump_graphs import PartitionGraph, load_partition_graph
-from tdbg.frameworks.tensorflow.tfdbg.dump_tensors import (
+from tdbg.frameworks.tensorflow.reading_dumps.dump_graphs import PartitionGraph, load_partition_graph
+from tdbg.frameworks.tensorflow.reading_dumps.dump_tensors import (
     DebugTensorDatum,
     InconvertibleTensorProto,
     has_inf_or_nan,
@@ -25,7 +25,7 @@ from tdbg.frameworks.tensorflow.tfdbg.dump_tensors import (
     load_tensor_from_event_file,
     read_event,
 )
-from tdbg.frameworks.tensorflow.tfdbg.graph_queries import GraphQueries, one_or_all
+from tdbg.frameworks.tensorflow.reading_dumps.graph_queries import GraphQueries, one_or_all
 
 __all__ = [
     "CoreMetadata",

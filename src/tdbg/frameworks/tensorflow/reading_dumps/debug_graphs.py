@@ -4,7 +4,7 @@ import re
 
 from tdbg.formats.dumps.names import node_of as get_node_name
 from tdbg.formats.dumps.names import split_element as parse_node_or_tensor_name
-from tdbg.frameworks.tensorflow.tfdbg.dump_graphs import reconstruct_non_debug_graph_def
+from tdbg.frameworks.tensorflow.reading_dumps.dump_graphs import reconstruct_non_debug_graph_def
 
 __all__ = [
     "get_node_name",

@@ -8,7 +8,7 @@ from tensorflow.core.framework import graph_pb2
 
 from tdbg.formats.dumps.edges import Edges, InputTrace
 from tdbg.formats.dumps.names import node_of
-from tdbg.frameworks.tensorflow.tfdbg.dump_graphs import PartitionGraph
+from tdbg.frameworks.tensorflow.reading_dumps.dump_graphs import PartitionGraph
 
 
 def one_or_all(found: list) -> Any:

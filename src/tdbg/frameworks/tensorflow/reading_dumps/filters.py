@@ -13,7 +13,7 @@ from tensorflow.python.eager import context
 from tdbg import expressions
 from tdbg.capture import faults
 from tdbg.errors import TdbgError
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import DebugDumpDir, DebugTensorDatum, InconvertibleTensorProto
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import DebugDumpDir, DebugTensorDatum, InconvertibleTensorProto
 from tdbg.model import DType, Summary
 from tdbg.native import summarize
 from tdbg.scene import TensorFilter as Filter

@@ -13,7 +13,7 @@ from tdbg.formats.dumps.names import (
 )
 from tdbg.formats.dumps.names import METADATA_PREFIX as METADATA_FILE_PREFIX
 from tdbg.formats.dumps.names import folder_of_device as device_name_to_device_path
-from tdbg.frameworks.tensorflow.tfdbg.dump_dir import (
+from tdbg.frameworks.tensorflow.reading_dumps.dump_dir import (
     CoreMetadata,
     DebugDumpDir,
     DebugTensorDatum,

@@ -11,7 +11,7 @@ from tensorflow.core.framework import graph_pb2
 from tensorflow.python.framework import op_def_registry
 
 from tdbg.formats.dumps.edges import Edges, as_dumped, is_debuggers
-from tdbg.frameworks.tensorflow.tfdbg.dump_tensors import read_event
+from tdbg.frameworks.tensorflow.reading_dumps.dump_tensors import read_event
 
 
 @cache

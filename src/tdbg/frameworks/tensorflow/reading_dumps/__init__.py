@@ -1,0 +1,1 @@
+"""Reads the dumps of tfdbg, by the names that its users know."""
