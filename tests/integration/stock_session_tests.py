@@ -13,7 +13,7 @@ tf.compat.v1.disable_v2_behavior()
 
 from tensorflow.python.debug.lib import session_debug_testlib as testlib  # noqa: E402
 
-from tdbg.frameworks.tensorflow.reading_dumps import dump_dir
+from tdbg.frameworks.tensorflow.reading_dumps import dump_dir  # noqa: E402
 from tdbg.frameworks.tensorflow.tfdbg import watching  # noqa: E402
 
 for stock, ours in ((testlib.debug_data, dump_dir), (testlib.debug_utils, watching)):
