@@ -25,6 +25,8 @@ import tdbg
 from tdbg.__main__ import main
 from tdbg.query.trace.trace import Trace
 
+# Python would leave half a .pyc under the limit.
+_LIMIT = "import sys; sys.dont_write_bytecode = True; resource.setrlimit(resource.RLIMIT_FSIZE, "
 HERE = Path(__file__).parent
 SOURCE = str(Path(tdbg.__file__).parents[1])
 HALF_A_SECOND = 500_000_000
@@ -293,7 +295,7 @@ def mount(options: str, folder: Path) -> bool:
 
 
 def test_a_full_disk(tmp_path: Path, small_disk: Path | None, capsys: pytest.CaptureFixture[str]) -> None:
-    before = "" if small_disk else "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))"
+    before = "" if small_disk else f"{_LIMIT}(1_000_000, 1_000_000))"
     trace = (small_disk or tmp_path) / "run.tdbg"
     (tmp_path / "train.py").write_text(COUNTS.format(before=before))
     result = tdbg_run(["-o", str(trace), "train.py", str(trace)], tmp_path)
@@ -326,7 +328,7 @@ recorder.stop()
 print("done")
 """
 SPOILS = {
-    "limit": ("resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))", "File too large"),
+    "limit": (f"{_LIMIT}(200_000, 200_000))", "File too large"),
     "removed": ("import shutil; shutil.rmtree('run.tdbg')", "its folder was removed"),
 }
 

@@ -412,6 +412,7 @@ def test_a_full_disk_leaves_nothing_and_is_one_sentence(stock, tmp_path):
     code = (
         "import resource, signal, sys; from tdbg.__main__ import main\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n"
+        "sys.dont_write_bytecode = True\n"  # Python would leave half a .pyc
         "sys.exit(main(sys.argv[1:]))"
     )
     words = [sys.executable, "-c", code, "import", str(stock("FULL_HEALTH")), "-o", str(tmp_path / "x.tdbg")]

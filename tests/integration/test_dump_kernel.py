@@ -199,6 +199,7 @@ def test_a_disk_that_takes_no_more(tmp_path):
         session = tf_debug.DumpingDebugWrapperSession(tf.Session(), "dumps")
         for count in (10, 10, 100_000, 10):
             if count > 10:
+                __import__("sys").dont_write_bytecode = True  # Python would leave half a .pyc
                 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
             print(float(session.run(y, {x: [0.0] * count}).sum()))
     """

@@ -208,6 +208,7 @@ import resource, sys
 sys.path[:0] = [{SOURCE!r}, {str(Path(__file__).parent)!r}]
 from store_rows import new_writer, tensor_columns
 writer = new_writer(sys.argv[1], segment_bytes=int(sys.argv[2]))
+sys.dont_write_bytecode = True  # Python would leave half a .pyc
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
 failed = 0
 for batch in range(40):
