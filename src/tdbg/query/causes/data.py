@@ -6,15 +6,14 @@ from tdbg.model import Phase
 from tdbg.query.causes import NOT_AN_OP, Cause, Fix, rule
 from tdbg.query.trace.program import short_path
 from tdbg.query.verdict.case import Case
-from tdbg.vocabulary import ENTRANCES, Kind, Role
+from tdbg.vocabulary import DATASETS, ENTRANCES, Kind, Role
 
 _PIPELINE = Fix(
     "check where this data is read or computed; drop or repair such records in the pipeline", untried=NOT_AN_OP
 )
 _ASSIGNED = Fix("check how this value is computed before it is assigned", untried=NOT_AN_OP)
 _GIVEN = ENTRANCES | {Kind.PYTHON}  # the program's own code is one as well: a generator, a function in Python
-_STAGES = (Kind.DATASET, Kind.STAGE)
-_ASSIGNMENTS = (Kind.ASSIGN, Kind.ASSIGN_ADD, Kind.ASSIGN_SUBTRACT)
+_OF_THE_WHOLE = (Kind.ASSIGN, Kind.ASSIGN_ADD, Kind.ASSIGN_SUBTRACT)
 _WRITES = (Kind.ASSIGN, Kind.VARIABLE, Kind.CONSTANT, Kind.FILL, Kind.RANDOM_NORMAL, Kind.CAST)
 
 
@@ -55,7 +54,7 @@ def bad_data(case: Case) -> Cause | None:
         return Cause("unknown", reason, _element(case), _earlier(case))
     name = "nan_in_data" if case.row.nan or case.row.nan is None else "inf_in_data"
     evidence = (*_sample(case), *_batch(case), *_pipeline(case))
-    if case.op.kind in _ASSIGNMENTS:
+    if case.op.kind in _OF_THE_WHOLE:
         return Cause(name, f"the value assigned to a {case.dialect.word('variable')} is bad", evidence, _ASSIGNED)
     is_python = case.op.kind == Kind.PYTHON
     reason = "the program's Python code returned a bad value" if is_python else "the value was bad when it came in"
@@ -120,7 +119,7 @@ def _batch(case: Case) -> tuple[str, ...]:
 
 def _pipeline(case: Case) -> tuple[str, ...]:
     """The lines of the program that make a dataset, when there is one only."""
-    stages = [op for op in case.program.ops.values() if op.kind in _STAGES and op.graph < 0]
+    stages = [op for op in case.program.ops.values() if op.kind in DATASETS and op.graph < 0]
     frames = [(op, case.program.user_frame(op)) for op in stages]
     named = [f"{op.type} ({short_path(frame.file)}:{frame.line})" for op, frame in frames if frame]
     return (f"pipeline: {' → '.join(named)}",) if 0 < len(named) <= 6 else ()
